@@ -109,7 +109,7 @@ def dawid_skene(answers: Iterable[Answer]) -> Aggregate:
         prevalence, errors = posteriors.mean(axis=0), _error_rates(table, posteriors)
         # Answers x true labels: how likely this answer is for each true label.
         likelihoods = np.log(np.maximum(errors[table.worker, :, table.label], SMALLEST))
-        posteriors, likelihood = _normalised(
+        posteriors, likelihood = _normalise(
             np.log(np.maximum(prevalence, SMALLEST)) + table.totals(table.task, len(table.tasks), likelihoods)
         )
         if likelihood - reached < GAIN * len(table.task):
@@ -203,7 +203,7 @@ def _error_rates(table: _Table, posteriors: Floats) -> Floats:
     return np.asarray(np.divide(rates, given, out=np.zeros_like(rates), where=given > 0))
 
 
-def _normalised(log_joint: Floats) -> tuple[Floats, float]:
+def _normalise(log_joint: Floats) -> tuple[Floats, float]:
     """Return posteriors over the labels of each task and the log-likelihood of everything."""
     highest = log_joint.max(axis=1, keepdims=True)
     joint = np.exp(log_joint - highest)
@@ -234,7 +234,7 @@ def _mace_run(table: _Table, start: np.random.Generator | None) -> tuple[float, 
         right = by_guess + knows[:, None]
         more = (np.log(right) - np.log(by_guess)).ravel()[of_worker]
         log_joint = np.bincount(of_task, weights=more, minlength=tasks * labels).reshape(tasks, labels)
-        posteriors, likelihood = _normalised(log_joint - np.log(labels))
+        posteriors, likelihood = _normalise(log_joint - np.log(labels))
         likelihood += float((given * np.log(by_guess)).sum())
         known = posteriors.ravel()[of_task] * (knows[:, None] / right).ravel()[of_worker]
         knew = np.bincount(of_worker, weights=known, minlength=workers * labels).reshape(workers, labels)

@@ -31,7 +31,7 @@ from analytics.coefficients import (
     ScottPi,
     Weights,
 )
-from analytics.ratings import MISSING, Categories, Coded, Counts, Ratings, code
+from analytics.ratings import MISSING, Categories, CodedRatings, Counts, Ratings, code
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Coefficient:
     n_categories: int
 
 
-def percent_agreement(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
+def percent_agreement(ratings: Ratings | CodedRatings, *, categories: Categories | None = None) -> Coefficient:
     """Return the share, 0 to 1, of pairs of ratings of a unit that agree, averaged over the units that have pairs.
 
     Source: Fleiss 1971, "Measuring nominal scale agreement among many raters", p. 379; with missing ratings Gwet 2014,
@@ -64,7 +64,7 @@ def percent_agreement(ratings: Ratings | Coded, *, categories: Categories | None
 
 
 def cohen_kappa(
-    ratings: Ratings | Coded, *, weights: Weights | None = None, categories: Categories | None = None
+    ratings: Ratings | CodedRatings, *, weights: Weights | None = None, categories: Categories | None = None
 ) -> Coefficient:
     """Return Cohen's kappa of two raters, each with their own prevalence of labels: -1 to 1, 0 as by chance.
 
@@ -82,7 +82,7 @@ def cohen_kappa(
     return estimate(CohenKappa(weights), ratings, categories=categories)
 
 
-def scott_pi(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
+def scott_pi(ratings: Ratings | CodedRatings, *, categories: Categories | None = None) -> Coefficient:
     """Return Scott's pi of two raters with a shared prevalence of labels.
 
     ratings: units x 2. Units that one of them left out do not count. Raises ValueError for more than two raters.
@@ -93,7 +93,7 @@ def scott_pi(ratings: Ratings | Coded, *, categories: Categories | None = None) 
     return estimate(ScottPi(), ratings, categories=categories)
 
 
-def fleiss_kappa(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
+def fleiss_kappa(ratings: Ratings | CodedRatings, *, categories: Categories | None = None) -> Coefficient:
     """Return Fleiss' kappa: Scott's pi for any number of raters, who may differ from unit to unit.
 
     With missing ratings it is Gwet's generalisation: agreement over units with two or more ratings, prevalence over
@@ -106,7 +106,7 @@ def fleiss_kappa(ratings: Ratings | Coded, *, categories: Categories | None = No
 
 
 def krippendorff_alpha(
-    ratings: Ratings | Coded, *, metric: Metric = "nominal", categories: Categories | None = None
+    ratings: Ratings | CodedRatings, *, metric: Metric = "nominal", categories: Categories | None = None
 ) -> Coefficient:
     """Return Krippendorff's alpha: 1 - observed over expected disagreement, for any number of raters.
 
@@ -123,7 +123,7 @@ def krippendorff_alpha(
     return estimate(KrippendorffAlpha(metric), ratings, categories=categories)
 
 
-def gwet_ac1(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
+def gwet_ac1(ratings: Ratings | CodedRatings, *, categories: Categories | None = None) -> Coefficient:
     """Return Gwet's AC1, which stays near the observed agreement when nearly all labels are the same.
 
     It depends on the number of categories: declare those nobody used. With one category it is undefined.
@@ -135,7 +135,7 @@ def gwet_ac1(ratings: Ratings | Coded, *, categories: Categories | None = None) 
     return estimate(GwetAC1(), ratings, categories=categories)
 
 
-def brennan_prediger(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
+def brennan_prediger(ratings: Ratings | CodedRatings, *, categories: Categories | None = None) -> Coefficient:
     """Return the Brennan-Prediger coefficient (Bennett's S): chance agreement is 1 / the number of categories.
 
     It depends on the number of categories: declare those nobody used. With one category it is undefined.
@@ -147,7 +147,9 @@ def brennan_prediger(ratings: Ratings | Coded, *, categories: Categories | None 
     return estimate(BrennanPrediger(), ratings, categories=categories)
 
 
-def specific_agreement(ratings: Ratings | Coded, label: Any, *, categories: Categories | None = None) -> Coefficient:
+def specific_agreement(
+    ratings: Ratings | CodedRatings, label: Any, *, categories: Categories | None = None
+) -> Coefficient:
     """Return the probability, 0 to 1, that another rating of a unit is `label` if one is.
 
     For two labels it is called positive and negative agreement; it shows what one coefficient hides when a label is
@@ -171,12 +173,12 @@ def specific_agreement(ratings: Ratings | Coded, label: Any, *, categories: Cate
     return replace(found, value=float((said * (said - 1)).sum() / possible))
 
 
-def estimate(measure: Measure, ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
+def estimate(measure: Measure, ratings: Ratings | CodedRatings, *, categories: Categories | None = None) -> Coefficient:
     """Return the coefficient `measure` of the ratings; parameters and errors as in the module docstring."""
     return estimate_coded(measure, code(ratings, categories))
 
 
-def estimate_coded(measure: Measure, coded: Coded) -> Coefficient:
+def estimate_coded(measure: Measure, coded: CodedRatings) -> Coefficient:
     """Return the coefficient `measure` of coded ratings."""
     found, _ = _sample_of(coded)
     raters = coded.codes.shape[1] if coded.raters is None else found.n_raters
@@ -189,7 +191,7 @@ def estimate_coded(measure: Measure, coded: Coded) -> Coefficient:
     return replace(found, reason=_one_label(coded)) if np.isnan(value) else replace(found, value=value)
 
 
-def _sample_of(coded: Coded) -> tuple[Coefficient, Counts]:
+def _sample_of(coded: CodedRatings) -> tuple[Coefficient, Counts]:
     """Return a coefficient without a value, with the reason if there is nothing to compare; and ratings per unit."""
     per_unit = (coded.codes != MISSING).sum(axis=1)
     raters, pairable = coded.number_of_raters(), int((per_unit > 1).sum())
@@ -204,7 +206,7 @@ def _sample_of(coded: Coded) -> tuple[Coefficient, Counts]:
     return Coefficient(None, reason, *counts), per_unit
 
 
-def _one_label(coded: Coded) -> str:
+def _one_label(coded: CodedRatings) -> str:
     comparable = coded.codes[(coded.codes != MISSING).sum(axis=1) > 1]
     label = coded.categories[int(comparable.max())]
     return f"Unanimous: every rating that can be compared is {label!r}, so agreement cannot be told from chance."

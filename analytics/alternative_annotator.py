@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from analytics.ratings import numbered
+from analytics.ratings import number_values
 from analytics.scores import Floats
 
 # The share of instances by which a person may be the better one and yet be replaced: what the paper takes for crowd
@@ -118,16 +118,18 @@ def alternative_annotator_test(
             f"epsilon must be at least 0 and below 1, and false_discovery_rate between 0 and 1. They are {epsilon} and "
             f"{false_discovery_rate}."
         )
-    by_instance = _by_instance(answers, people, instances)
+    by_instance = _group_answers(answers, people, instances)
     shared = {name: given for name, given in by_instance.items() if len(given) > 1 and name in model}
     compared = [
-        _against(person, shared, model, clusters, alignment=alignment, epsilon=epsilon, least_instances=least_instances)
+        _compare_person(
+            person, shared, model, clusters, alignment=alignment, epsilon=epsilon, least_instances=least_instances
+        )
         for person in dict.fromkeys(people)
     ]
     return _summary(compared, false_discovery_rate)
 
 
-def _by_instance(
+def _group_answers(
     answers: Sequence[Any], people: Sequence[Hashable], instances: Sequence[Hashable]
 ) -> Mapping[Hashable, Mapping[Hashable, Any]]:
     """Return instance -> person -> answer."""
@@ -181,7 +183,7 @@ def benjamini_yekutieli(probabilities: Sequence[float], rate: float) -> list[boo
     return [place in rejected for place in range(count)]
 
 
-def _against(
+def _compare_person(
     person: Hashable,
     shared: Mapping[Hashable, Mapping[Hashable, Any]],
     model: Mapping[Any, Any],
@@ -213,7 +215,7 @@ def _against(
 
 def _probability(differences: Floats, clusters: Sequence[Hashable], epsilon: float) -> float:
     mean = float(differences.mean())
-    sums = np.bincount(numbered(clusters), weights=differences - mean)
+    sums = np.bincount(number_values(clusters), weights=differences - mean)
     count = sums.size
     # With a cluster for each it is the variance of a mean.
     error = sqrt(float((sums**2).sum()) * count / (count - 1)) / differences.size

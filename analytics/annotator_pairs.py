@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 
 from analytics.agreement import Coefficient
-from analytics.ratings import numbered
+from analytics.ratings import number_values
 from analytics.scores import Mean, t_quantile
 
 # Pairs that answered fewer questions together are left out of a mean.
@@ -107,7 +107,7 @@ def mean_of_pairs(
     mean, counts = float(values.mean()), (len(known), len(groups), *left_out)
     if len(groups) < 2:
         return MeanOfPairs(mean, None, None, *counts, None, ONE_GROUP)
-    sums = np.bincount(numbered(group for group, _ in known), weights=values - mean)
+    sums = np.bincount(number_values(group for group, _ in known), weights=values - mean)
     error = sqrt(sums.size / (sums.size - 1) * float((sums**2).sum())) / len(known)
     half = t_quantile(level, len(groups) - 1) * error
     return MeanOfPairs(mean, max(-1.0, mean - half), min(1.0, mean + half), *counts)

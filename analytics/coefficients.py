@@ -12,7 +12,16 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from analytics.ratings import MISSING, Coded, Codes, Floats, Rows, by_rater, distinct_units, distinct_units_by_rater
+from analytics.ratings import (
+    MISSING,
+    CodedRatings,
+    Codes,
+    Floats,
+    Rows,
+    by_rater,
+    distinct_units,
+    distinct_units_by_rater,
+)
 
 # Weightings x rows to one value per weighting.
 Statistic = Callable[[Floats], Floats]
@@ -31,7 +40,7 @@ class Measure(ABC):
     # Whether it is defined for exactly two raters, whose columns are told apart.
     for_two_raters: ClassVar[bool] = False
 
-    def rows(self, coded: Coded) -> Rows:
+    def rows(self, coded: CodedRatings) -> Rows:
         """Return the distinct units it works on: for two raters, those that both rated."""
         if not self.for_two_raters:
             return distinct_units(coded)
@@ -40,7 +49,7 @@ class Measure(ABC):
         return distinct_units_by_rater(both)[0]
 
     @abstractmethod
-    def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
+    def statistic(self, coded: CodedRatings, rows: Rows, copies: Floats | None = None) -> Statistic:
         """Return its value as a function of weightings of `rows`.
 
         copies: rows x width, how often each rating's annotator was drawn; by default once. Copies of one rating are
@@ -50,13 +59,13 @@ class Measure(ABC):
 
 @dataclass(frozen=True)
 class PercentAgreement(Measure):
-    def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
+    def statistic(self, coded: CodedRatings, rows: Rows, copies: Floats | None = None) -> Statistic:
         return _observed_agreement(_Pairs(coded, rows, copies))
 
 
 @dataclass(frozen=True)
 class BrennanPrediger(Measure):
-    def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
+    def statistic(self, coded: CodedRatings, rows: Rows, copies: Floats | None = None) -> Statistic:
         observed = _observed_agreement(_Pairs(coded, rows, copies))
         by_chance = 1 / len(coded.categories)
         return lambda weights: _beyond_chance(observed(weights), np.full(len(weights), by_chance))
@@ -64,7 +73,7 @@ class BrennanPrediger(Measure):
 
 @dataclass(frozen=True)
 class FleissKappa(Measure):
-    def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
+    def statistic(self, coded: CodedRatings, rows: Rows, copies: Floats | None = None) -> Statistic:
         pairs = _Pairs(coded, rows, copies)
         observed, prevalence = _observed_agreement(pairs), _prevalence(pairs)
         return lambda weights: _beyond_chance(observed(weights), (prevalence(weights) ** 2).sum(axis=1))
@@ -72,7 +81,7 @@ class FleissKappa(Measure):
 
 @dataclass(frozen=True)
 class GwetAC1(Measure):
-    def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
+    def statistic(self, coded: CodedRatings, rows: Rows, copies: Floats | None = None) -> Statistic:
         pairs = _Pairs(coded, rows, copies)
         observed, prevalence = _observed_agreement(pairs), _prevalence(pairs)
         others = len(coded.categories) - 1
@@ -89,7 +98,7 @@ class GwetAC1(Measure):
 class KrippendorffAlpha(Measure):
     metric: Metric = "nominal"
 
-    def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
+    def statistic(self, coded: CodedRatings, rows: Rows, copies: Floats | None = None) -> Statistic:
         pairs = _Pairs(coded, rows, copies)
         if self.metric == "nominal":
             return _nominal_alpha(pairs)
@@ -109,12 +118,14 @@ class CohenKappa(Measure):
     for_two_raters = True
     weights: Weights | None = None
 
-    def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
+    def statistic(self, coded: CodedRatings, rows: Rows, copies: Floats | None = None) -> Statistic:
         if self.weights not in (None, "linear", "quadratic"):
             raise ValueError(f"The weights {self.weights!r} are unknown. Use None, 'linear' or 'quadratic'.")
         if self.weights is not None and not coded.ordered:
             raise ValueError("Weighted kappa needs the order of these labels: declare them in order as categories.")
-        first, second = (_category_totals(column[:, None], _present(column[:, None]), coded) for column in rows.codes.T)
+        first, second = (
+            _category_totals(column[:, None], _mark_present(column[:, None]), coded) for column in rows.codes.T
+        )
         apart = _distance(rows, self.weights)
         points = np.arange(len(coded.categories), dtype=np.float64)
 
@@ -129,7 +140,7 @@ class CohenKappa(Measure):
                 by_chance += (below_right * (units[:, None] - below_left)).sum(axis=1)
             else:
                 by_chance = units * ((left + right) @ points**2) - 2 * (left @ points) * (right @ points)
-            return 1 - _over(units * (weightings @ apart), by_chance)
+            return 1 - _divide(units * (weightings @ apart), by_chance)
 
         return values
 
@@ -138,15 +149,15 @@ class CohenKappa(Measure):
 class ScottPi(Measure):
     for_two_raters = True
 
-    def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
-        totals = _category_totals(rows.codes, _present(rows.codes), coded)
+    def statistic(self, coded: CodedRatings, rows: Rows, copies: Floats | None = None) -> Statistic:
+        totals = _category_totals(rows.codes, _mark_present(rows.codes), coded)
         apart = _distance(rows, None)
 
         def values(weightings: Floats) -> Floats:
             labels = totals(weightings)
             given = labels.sum(axis=1)
             by_chance = given**2 - (labels**2).sum(axis=1)
-            return 1 - _over(2 * given * (weightings @ apart), by_chance)
+            return 1 - _divide(2 * given * (weightings @ apart), by_chance)
 
         return values
 
@@ -154,15 +165,15 @@ class ScottPi(Measure):
 class _Pairs:
     """Number of pairs of ratings of the same unit, and of equal pairs."""
 
-    def __init__(self, coded: Coded, rows: Rows, copies: Floats | None) -> None:
+    def __init__(self, coded: CodedRatings, rows: Rows, copies: Floats | None) -> None:
         self.coded = coded
         self.codes = rows.codes
-        self.copies = _present(rows.codes) if copies is None else copies
+        self.copies = _mark_present(rows.codes) if copies is None else copies
         self.ratings = self.copies.sum(axis=1)
         self.pairs = self.ratings**2 - (self.copies**2).sum(axis=1)
         self.pairable = (self.pairs > 0).astype(np.float64)
         # A unit counts as much as it has ratings (Krippendorff), spread over its pairs.
-        self.per_pair = _over(self.ratings, self.pairs, otherwise=0.0)
+        self.per_pair = _divide(self.ratings, self.pairs, otherwise=0.0)
 
     def alike(self) -> Floats:
         """Return, per row, how many ordered pairs of ratings have the same label."""
@@ -185,13 +196,13 @@ class _Pairs:
 
 
 def _observed_agreement(pairs: _Pairs) -> Statistic:
-    share = _over(pairs.alike(), pairs.pairs, otherwise=0.0)
-    return lambda weights: _over(weights @ share, weights @ pairs.pairable)
+    share = _divide(pairs.alike(), pairs.pairs, otherwise=0.0)
+    return lambda weights: _divide(weights @ share, weights @ pairs.pairable)
 
 
 def _prevalence(pairs: _Pairs) -> Statistic:
     """Share of each category, each unit with a rating counting once: weightings x categories."""
-    share_of_unit = pairs.copies * _over(np.ones(len(pairs.ratings)), pairs.ratings, otherwise=0.0)[:, None]
+    share_of_unit = pairs.copies * _divide(np.ones(len(pairs.ratings)), pairs.ratings, otherwise=0.0)[:, None]
     totals = _category_totals(pairs.codes, share_of_unit, pairs.coded)
     rated = (pairs.ratings > 0).astype(np.float64)
     return lambda weights: totals(weights) / np.maximum(weights @ rated, 1)[:, None]
@@ -265,7 +276,7 @@ def _ratio_alpha(pairs: _Pairs, points: Floats) -> Statistic:
 
 
 def _ratio(left: Floats, right: Floats) -> Floats:
-    return np.square(_over(left - right, left + right, otherwise=0.0))
+    return np.square(_divide(left - right, left + right, otherwise=0.0))
 
 
 def _squares_by_chance(given: Floats, once: Floats, squared: Floats) -> Floats:
@@ -275,15 +286,15 @@ def _squares_by_chance(given: Floats, once: Floats, squared: Floats) -> Floats:
 
 def _alpha(given: Floats, apart: Floats, apart_by_chance: Floats) -> Floats:
     """1 - Do / De from sums: `apart` over a unit's pairs, `apart_by_chance` over all ordered pairs of `given`."""
-    return 1 - _over((given - 1) * apart, apart_by_chance)
+    return 1 - _divide((given - 1) * apart, apart_by_chance)
 
 
 def _beyond_chance(observed: Floats, by_chance: Floats) -> Floats:
     room = 1 - by_chance
-    return _over(observed - by_chance, np.where(room > ROUNDING, room, 0))
+    return _divide(observed - by_chance, np.where(room > ROUNDING, room, 0))
 
 
-def _over(numerator: Floats, denominator: Floats, otherwise: float = np.nan) -> Floats:
+def _divide(numerator: Floats, denominator: Floats, otherwise: float = np.nan) -> Floats:
     """Divide; `otherwise` where the denominator is 0."""
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
     quotient = np.full(denominator.shape, otherwise, dtype=np.float64)
@@ -291,11 +302,11 @@ def _over(numerator: Floats, denominator: Floats, otherwise: float = np.nan) -> 
     return quotient
 
 
-def _present(codes: Codes) -> Floats:
+def _mark_present(codes: Codes) -> Floats:
     return np.asarray(codes != MISSING, dtype=np.float64)
 
 
-def _category_counts(codes: Codes, amounts: Floats, coded: Coded) -> Floats:
+def _category_counts(codes: Codes, amounts: Floats, coded: CodedRatings) -> Floats:
     """Rows x categories: the sum of `amounts` (rows x width, 0 where missing) by label."""
     categories = len(coded.categories)
     cells = np.arange(len(codes))[:, None] * categories + codes
@@ -304,7 +315,7 @@ def _category_counts(codes: Codes, amounts: Floats, coded: Coded) -> Floats:
     return flat.astype(np.float64, copy=False).reshape(len(codes), categories)
 
 
-def _category_totals(codes: Codes, amounts: Floats, coded: Coded) -> Statistic:
+def _category_totals(codes: Codes, amounts: Floats, coded: CodedRatings) -> Statistic:
     """Weightings x categories: as `_category_counts`, summed over weighted rows."""
     categories = len(coded.categories)
     if len(codes) * categories <= DENSE:

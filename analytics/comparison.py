@@ -104,10 +104,10 @@ def people_against(
 
     right, others: whether each answer of a person is right, and whether the other's to the same question is, or how
     right, from 0 to 1. people, questions: whose answer it is and to what. instances: what each question is about, where
-    there are several about one. The interval is made of those of the two shares (`_between`), that of people for other
-    people and instances and the other's for other instances. p is the smallest level at which it leaves out 0, and at
-    least `SMALLEST_P`. McNemar's p takes its place only where nothing depends on anything: every answer is right or
-    wrong, and comes from a person of its own to a question about an instance of its own.
+    there are several about one. The interval is made of those of the two shares (`_difference_interval`), that of
+    people for other people and instances and the other's for other instances. p is the smallest level at which it
+    leaves out 0, and at least `SMALLEST_P`. McNemar's p takes its place only where nothing depends on anything: every
+    answer is right or wrong, and comes from a person of its own to a question about an instance of its own.
 
     Undefined for one person, and where no question tells the two apart. Raises ValueError for different lengths, for
     what is no truth value, and when a person has answered a question twice.
@@ -133,7 +133,7 @@ def people_against(
     if reason is not None:
         return PeopleAgainst(both.value, None, None, None, test, *counts, reason)
     p = mcnemar(mine, its).p if alone else _probability(both)
-    return PeopleAgainst(both.value, *_between(both, level), p, test, *counts)
+    return PeopleAgainst(both.value, *_difference_interval(both, level), p, test, *counts)
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _share(value: float, found: Spread, weights: Floats, values: Floats, most: f
     return _Share(value, told.n, told.degrees)
 
 
-def _between(both: _Both, level: float) -> tuple[float, float]:
+def _difference_interval(both: _Both, level: float) -> tuple[float, float]:
     """Return the interval of a difference of two shares from their intervals (Zou and Donner 2008, equation 7)."""
     (low, high), (its_low, its_high) = both.people.interval(level), both.other.interval(level)
     value, mine, its = both.value, both.people.value, both.other.value
@@ -209,7 +209,7 @@ def _probability(both: _Both) -> float:
     least, most = log(SMALLEST_P), 0.0
     for _ in range(STEPS):
         middle = (least + most) / 2
-        low, high = _between(both, 1 - exp(middle))
+        low, high = _difference_interval(both, 1 - exp(middle))
         least, most = (least, middle) if low > 0 or high < 0 else (middle, most)
     return exp(most)
 

@@ -19,7 +19,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analytics.ratings import Floats, numbered
+from analytics.ratings import Floats, number_values
 from analytics.scores import NOTHING, scores_in_range, t_quantile
 
 LEVEL = 0.95
@@ -145,7 +145,7 @@ def answers_of(
         raise ValueError(f"Answer {int(np.isnan(numbers).argmax())} (counted from 0) is not a number.")
     if len(set(zip(people, questions, strict=True))) < numbers.size:
         raise ValueError("A person has answered a question twice; each answers a question once.")
-    columns = numbered(people), numbered(questions), numbered(about)
+    columns = number_values(people), number_values(questions), number_values(about)
     return Answers(numbers, *columns, *(int(column.max(initial=-1)) + 1 for column in columns))
 
 

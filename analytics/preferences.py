@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.intervals.bootstrap import FEW_UNITS, LEAST_RATERS, LEVEL, SMALL
-from analytics.ratings import numbered
+from analytics.ratings import number_values
 from analytics.scores import t_quantile
 
 Floats = NDArray[np.float64]
@@ -138,7 +138,7 @@ def preferences(comparisons: Iterable[Comparison], items: Sequence[str], *, leve
     if reason := _why_none(found, compared, model):
         return replace(plain, reason=reason)
     estimate = model.maximum()
-    scored = _scored(model, estimate, plain.people, level)
+    scored = _score_fields(model, estimate, plain.people, level)
     standings = [replace(each, **scored.get(each.item, {})) for each in plain.standings]
     worths = np.exp(estimate[len(compared) :]).tolist()
     return replace(plain, standings=standings, tie_worth=dict(zip(model.tied_sizes, worths, strict=True)))
@@ -192,7 +192,7 @@ class _Model:
         most = sum(times * np.logaddexp.reduce(self.answers[shown] @ at) for shown, times in self.times.items())
         return float(self.said @ at - most)
 
-    def expected(self, at: Floats) -> dict[tuple[str, ...], Floats]:
+    def expected_answers(self, at: Floats) -> dict[tuple[str, ...], Floats]:
         """Return what is shown -> the mean answer."""
         return {shown: _chances(answers @ at) @ answers for shown, answers in self.answers.items()}
 
@@ -207,7 +207,7 @@ class _Model:
     def maximum(self) -> Floats:
         at = np.zeros(self.width)
         for _ in range(MOST_STEPS):
-            expected = self.expected(at)
+            expected = self.expected_answers(at)
             slope = self.said - np.sum([times * expected[shown] for shown, times in self.times.items()], axis=0)
             step = np.linalg.pinv(self.information(at), hermitian=True) @ slope
             before, size = self.likelihood(at), 1.0
@@ -222,7 +222,7 @@ class _Model:
 
     def slopes(self, at: Floats) -> Floats:
         """Return comparisons x parameters: what each adds to the slope of the likelihood."""
-        expected = self.expected(at)
+        expected = self.expected_answers(at)
         by_answer = {which: self.answer(*which) - expected[which[0]] for which in self.counts}
         return np.array([by_answer[one.shown, one.preferred] for one in self.comparisons])
 
@@ -242,7 +242,8 @@ def _why_none(comparisons: Sequence[Comparison], items: Sequence[str], model: _M
     if len(together) < len(items):
         apart = [item for item in items if item not in together]
         return (
-            f"{_listed(together)} never stood beside {_listed(apart, last='or')}, so they cannot be put on one scale."
+            f"{_join_names(together)} never stood beside "
+            f"{_join_names(apart, last='or')}, so they cannot be put on one scale."
         )
     upwards = _endless(model)
     if upwards is None:
@@ -254,8 +255,8 @@ def _why_none(comparisons: Sequence[Comparison], items: Sequence[str], model: _M
         return "Wherever so many were shown, there were only ties."
     if len(bottom) < len(top):
         were = "was" if len(bottom) == 1 else "were"
-        return f"{_listed(bottom)} {were} never preferred to any of the others, so that no score is low enough."
-    return f"Nothing else was ever preferred to {_listed(top, last='or')}, so that no score is high enough."
+        return f"{_join_names(bottom)} {were} never preferred to any of the others, so that no score is low enough."
+    return f"Nothing else was ever preferred to {_join_names(top, last='or')}, so that no score is high enough."
 
 
 def _together(comparisons: Sequence[Comparison], items: Sequence[str]) -> list[str]:
@@ -286,11 +287,11 @@ def _endless(model: _Model) -> Floats | None:
     return np.asarray(found.x, dtype=np.float64)
 
 
-def _listed(items: Sequence[str], last: str = "and") -> str:
+def _join_names(items: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join(filter(None, [", ".join(items[:-1]), items[-1]]))
 
 
-def _scored(model: _Model, estimate: Floats, people: int, level: float) -> dict[str, dict[str, Any]]:
+def _score_fields(model: _Model, estimate: Floats, people: int, level: float) -> dict[str, dict[str, Any]]:
     """Return the fields of each compared item's standing that are not counts."""
     k = len(model.items)
     scores = estimate[:k] - estimate[:k].mean()
@@ -318,7 +319,7 @@ def _scored(model: _Model, estimate: Floats, people: int, level: float) -> dict[
 
 def _spread(inverse: Floats, slopes: Floats, clusters: Sequence[Hashable], estimated: int = 1) -> Floats:
     """Return the variance of each parameter for resampled clusters (Liang and Zeger 1986)."""
-    which = numbered(clusters)
+    which = number_values(clusters)
     count = int(which.max()) + 1
     if count < 2:
         return np.full(len(inverse), np.nan)

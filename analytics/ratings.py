@@ -26,7 +26,7 @@ KEY_BITS = 62
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodedRatings:
     """`codes`: units x raters, `MISSING` where there is no rating. `categories`: the label of each code, in order.
 
     `values`: the categories as numbers, or None when labels are text. `ordered`: whether the order of the codes means
@@ -55,7 +55,7 @@ class Rows:
     counts: Counts
 
 
-def code(ratings: Ratings | Coded, categories: Categories | None = None) -> Coded:
+def code(ratings: Ratings | CodedRatings, categories: Categories | None = None) -> CodedRatings:
     """Code an array of ratings. A result of `long_table` stays as it is, apart from declared categories.
 
     ratings: units x raters, numbers or labels. Missing is nan among numbers; None, "" or nan among objects; "" among
@@ -68,8 +68,8 @@ def code(ratings: Ratings | Coded, categories: Categories | None = None) -> Code
 
     Example: [["b", "a"], ["b", None]] has codes [[1, 0], [1, -1]] of the categories ("a", "b").
     """
-    if isinstance(ratings, Coded):
-        return _declared(ratings, categories)
+    if isinstance(ratings, CodedRatings):
+        return _recode(ratings, categories)
     array = ratings if isinstance(ratings, np.ndarray) else np.array(ratings, dtype=object)
     if not isinstance(ratings, np.ndarray) and not len(ratings):
         array = array.reshape(0, 0)
@@ -77,12 +77,12 @@ def code(ratings: Ratings | Coded, categories: Categories | None = None) -> Code
         raise ValueError(f"Ratings must be an array of units x raters, with 2 dimensions. This one has {array.ndim}.")
     if array.dtype.kind in "biuf":
         codes, values = _code_numbers(array.astype(np.float64, copy=False))
-        return _declared(Coded(codes, tuple(values.tolist()), values, ordered=True), categories)
+        return _recode(CodedRatings(codes, tuple(values.tolist()), values, ordered=True), categories)
     codes, labels = _code_labels(array.ravel().tolist())
-    return _declared(_coded(codes.reshape(array.shape), labels), categories)
+    return _recode(_attach_labels(codes.reshape(array.shape), labels), categories)
 
 
-def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Categories | None = None) -> Coded:
+def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Categories | None = None) -> CodedRatings:
     """Code the rows of a long table of units, raters and ratings.
 
     It takes room for the ratings that were given, where an array of units x raters takes room for all that could have
@@ -96,11 +96,15 @@ def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Ca
     rows = list(answers)
     given, labels = _code_labels([rating for _, _, rating in rows])
     rows = [row for row, label in zip(rows, given.tolist(), strict=True) if label != MISSING]
-    given, unit, rater = given[given != MISSING], numbered(row[0] for row in rows), numbered(row[1] for row in rows)
+    given, unit, rater = (
+        given[given != MISSING],
+        number_values(row[0] for row in rows),
+        number_values(row[1] for row in rows),
+    )
     if np.unique(np.stack([unit, rater]), axis=1).shape[1] < unit.size:
         raise ValueError("A rater has rated a unit twice; each rates a unit once.")
     laid_out = by_unit(unit, given, labels, rater)
-    return _declared(replace(_coded(laid_out.codes, labels), raters=laid_out.raters), categories)
+    return _recode(replace(_attach_labels(laid_out.codes, labels), raters=laid_out.raters), categories)
 
 
 def by_unit(
@@ -109,7 +113,7 @@ def by_unit(
     categories: Sequence[Any],
     raters: Sequence[int] | NDArray[np.intp] | None = None,
     values: Sequence[float] | None = None,
-) -> Coded:
+) -> CodedRatings:
     """Lay out coded ratings as units x the maximum number per unit, in no order of raters.
 
     It takes a tenth of the time of `code`.
@@ -127,13 +131,13 @@ def by_unit(
     codes[cell] = label[order]
     numbers = None if values is None else np.array(values, dtype=np.float64)
     if raters is None:
-        return Coded(codes, tuple(categories), numbers, ordered=True)
+        return CodedRatings(codes, tuple(categories), numbers, ordered=True)
     who = np.full(codes.shape, MISSING, dtype=np.int32)
     who[cell] = np.unique(np.asarray(raters, dtype=np.int64), return_inverse=True)[1][order]
-    return Coded(codes, tuple(categories), numbers, ordered=True, raters=who)
+    return CodedRatings(codes, tuple(categories), numbers, ordered=True, raters=who)
 
 
-def by_rater(coded: Coded) -> Coded:
+def by_rater(coded: CodedRatings) -> CodedRatings:
     """Lay out a long table as units x raters."""
     if coded.raters is None:
         return coded
@@ -143,16 +147,16 @@ def by_rater(coded: Coded) -> Coded:
     return replace(coded, codes=codes, raters=None)
 
 
-def _coded(codes: Codes, labels: tuple[Any, ...]) -> Coded:
+def _attach_labels(codes: Codes, labels: tuple[Any, ...]) -> CodedRatings:
     """Put codes and their labels together; labels that are numbers are ordered."""
     if not labels or not all(isinstance(label, Real) for label in labels):
-        return Coded(codes, labels, None, ordered=False)
+        return CodedRatings(codes, labels, None, ordered=False)
     values = np.array(labels, dtype=np.float64)
     _refuse_infinite(float(values[0]), float(values[-1]))
-    return Coded(codes, labels, values, ordered=True)
+    return CodedRatings(codes, labels, values, ordered=True)
 
 
-def numbered(column: Iterable[Hashable]) -> NDArray[np.intp]:
+def number_values(column: Iterable[Hashable]) -> NDArray[np.intp]:
     """Number the values of a column in order of appearance, from 0; equal ones have the same number."""
     index: dict[Hashable, int] = {}
     return np.array([index.setdefault(value, len(index)) for value in column], dtype=np.intp)
@@ -186,7 +190,7 @@ def in_order(labels: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(sorted(labels, key=lambda label: (0, label, "") if isinstance(label, Real) else (1, 0, str(label))))
 
 
-def _declared(coded: Coded, categories: Categories | None) -> Coded:
+def _recode(coded: CodedRatings, categories: Categories | None) -> CodedRatings:
     """Recode to the categories that the caller declared."""
     if categories is None:
         return coded
@@ -203,7 +207,7 @@ def _declared(coded: Coded, categories: Categories | None) -> Coded:
     return replace(coded, codes=recode[coded.codes], categories=labels, values=values, ordered=True)
 
 
-def distinct_units(coded: Coded) -> Rows:
+def distinct_units(coded: CodedRatings) -> Rows:
     """Count units with the same ratings, by any raters, as one row. Leaves out units without a rating."""
     width = max(1, int((coded.codes != MISSING).sum(axis=1).max(initial=0)))
     codes = coded.codes
@@ -214,7 +218,7 @@ def distinct_units(coded: Coded) -> Rows:
     return _count_rows(-np.sort(-rows.codes, axis=1), len(coded.categories), rows.counts)
 
 
-def distinct_units_by_rater(coded: Coded) -> tuple[Rows, Codes]:
+def distinct_units_by_rater(coded: CodedRatings) -> tuple[Rows, Codes]:
     """Count units with the same ratings by the same raters as one row, and return the rater of each rating.
 
     Units without a rating are left out. The second value has the shape of the rows' codes.
@@ -229,7 +233,7 @@ def distinct_units_by_rater(coded: Coded) -> tuple[Rows, Codes]:
     return Rows(np.take_along_axis(rows.codes, first, 1), rows.counts), np.take_along_axis(raters, first, 1)
 
 
-def row_of_each_unit(coded: Coded, rows: Rows, *, by_column: bool) -> Counts:
+def row_of_each_unit(coded: CodedRatings, rows: Rows, *, by_column: bool) -> Counts:
     """Return the index in `rows` of each unit, -1 without one.
 
     by_column: whether the columns are raters who are told apart (two raters, as in `by_rater`), so that the order of

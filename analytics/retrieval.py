@@ -18,7 +18,7 @@ from analytics.agreement import Coefficient, estimate_coded, krippendorff_alpha
 from analytics.coefficients import KrippendorffAlpha, Metric
 from analytics.intervals.bootstrap import Interval, interval_of
 from analytics.people import PeopleScore, score_of_people
-from analytics.ratings import Coded, long_table, numbered
+from analytics.ratings import CodedRatings, long_table, number_values
 from analytics.scores import Score, score
 
 
@@ -101,7 +101,7 @@ def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: in
         times = Counter(one.description for one in selected)
         compared = [one for one in selected if times[one.description] > 1]
         # The set of each description, in order of the descriptions.
-        sets = numbered({one.description: one.about for one in compared}.values()).tolist()
+        sets = number_values({one.description: one.about for one in compared}.values()).tolist()
         ratings = _ratings(compared)
         alpha = estimate_coded(measure, ratings)
         rng = np.random.default_rng(seed)
@@ -109,7 +109,7 @@ def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: in
     return found
 
 
-def _ratings(retrievals: Iterable[Retrieval]) -> Coded:
+def _ratings(retrievals: Iterable[Retrieval]) -> CodedRatings:
     return long_table((one.description, one.retriever, one.place) for one in retrievals)
 
 

@@ -391,7 +391,7 @@ def drop_rate(before: Score, after: Score) -> Mean:
     return Mean((before.count - after.count) / before.count, before.n)
 
 
-def fooled(scores: ArrayLike, altered: ArrayLike) -> Score:
+def false_recall(scores: ArrayLike, altered: ArrayLike) -> Score:
     """Count the queries whose first item is an altered one (RoCOCO's false recall at 1). A tie counts as fooled.
 
     scores: queries x gallery. altered: truth values, one per gallery item. Raises ValueError for other shapes and nan.

@@ -14,18 +14,18 @@ from django.utils.translation import gettext as look_up
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-def translated(text: str) -> str:
+def translate(text: str) -> str:
     """Translate a text marked for translation in pure code (a kind or a rule) into the active language."""
     return look_up(text)
 
 
 def translator() -> Callable[[str], str]:
     """Return the translation function for texts of question templates, in the active language."""
-    return partial(_translated, translation.get_language())
+    return partial(_translate, translation.get_language())
 
 
 @lru_cache(maxsize=10_000)
-def _translated(_language: str, text: str) -> str:
+def _translate(_language: str, text: str) -> str:
     # Cached, because the look-up takes longer than everything else a template does with a text.
     return look_up(text)
 

@@ -7,7 +7,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
 from annotation.models import Session, SessionState
-from annotation.session_pay import owed_for
+from annotation.session_pay import compute_pay
 from studies.design.model import Pay
 from studies.models import Study
 
@@ -49,7 +49,7 @@ def format_owed(session: Session, answers: int) -> str:
     design = session.study.design
     if design.pay.least_answers <= 1 or not design.pay.per_session:
         return ""
-    amount = owed_for(SessionState.FINISHED, answers, design).amount()
+    amount = compute_pay(SessionState.FINISHED, answers, design).amount()
     return _format_amount(amount, design.pay.currency)
 
 
@@ -60,7 +60,7 @@ def ending_pay(session: Session, answers: int, *, code: str) -> dict[str, Any]:
     by_platform: the platform pays, which it does for a completion `code`.
     """
     design = session.study.design
-    owed = owed_for(session.state, answers, design, unlikely_times=session.has_unlikely_times)
+    owed = compute_pay(session.state, answers, design, unlikely_times=session.has_unlikely_times)
     return {
         "amount": _format_amount(owed.amount(), design.pay.currency),
         "to_decide": owed.to_decide,

@@ -54,7 +54,7 @@ def notice_pages(session: Session) -> list[NoticePage]:
     """Return the unseen notices of a session; no query if there are none."""
     if not session.unseen_notices:
         return []
-    found = list(answer_notices.unseen(session)[:MOST_AT_ONCE])
+    found = list(answer_notices.unseen_notices(session)[:MOST_AT_ONCE])
     questions = [notice.slot.question_id for notice in found]
     standing = {
         response.question_id: response

@@ -21,7 +21,7 @@ from annotation.actions import sessions
 from annotation.actions.answering import session_time
 from annotation.actions.answering.answer_sql import NextSlot
 from annotation.actions.answering.skip_question import FAILED_LOADS_TO_SKIP
-from annotation.language import translated, translator
+from annotation.language import translate, translator
 from annotation.models import Session, SessionState
 from annotation.money import format_pay
 from studies.importing.pictures import sizes_between
@@ -209,7 +209,7 @@ def _time_left(session: Session) -> dict[str, Any]:
 
     own: seconds of each answer so far. estimate: seconds per question by the study's estimate, None without one.
     """
-    own = session_time.worked(session=session)
+    own = session_time.work_seconds(session=session)
     estimate = None if len(own) >= FEWEST_ANSWERS else session_time.estimated_seconds(session=session)
     each = seconds_per_question(own, estimate=estimate)
     left = session.questions_total - session.questions_answered
@@ -303,7 +303,7 @@ def _option_pages(
             for position, (value, option) in enumerate(shuffled)
         ],
         [
-            FixedOption(value, option.label if option.is_own_words else translated(option.label), option.digit)
+            FixedOption(value, option.label if option.is_own_words else translate(option.label), option.digit)
             for value, option in fixed
         ],
     )
@@ -328,7 +328,7 @@ def question_page(
     the kind has any. more: other fields of `QuestionPage`.
     """
     kind, content, posted = get_kind(asked.kind), asked.content, posted or {}
-    shown = kind.shown(content)
+    shown = kind.question_content(content)
     values = posted_values(kind, content, order)
     options, fixed = _option_pages(kind.options(content), values, study=study)
     return QuestionPage(
@@ -390,4 +390,4 @@ def answer_text(asked: Asked, order: Sequence[str], value: Any, *, study: int) -
     if written := kind.answer_text(value):
         return written if len(written) <= LONGEST_QUOTE else f"{written[:LONGEST_QUOTE].rstrip()}…"
     names = _labels(*_option_pages(kind.options(content), posted_values(kind, content, order), study=study))
-    return ", ".join(names[posted] for posted in kind.posted(content, order, value).values() if posted in names)
+    return ", ".join(names[posted] for posted in kind.form_data(content, order, value).values() if posted in names)

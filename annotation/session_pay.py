@@ -24,7 +24,7 @@ class PayItem(StrEnum):
 
 
 @dataclass(frozen=True)
-class Owed:
+class OwedAmount:
     """One amount owed for a session, in the study's currency, for `times` sessions, answers or waits."""
 
     item: PayItem
@@ -36,7 +36,7 @@ class Owed:
 class SessionOwed:
     """What is owed for one session, and why. to_decide: a researcher decides about further pay."""
 
-    items: tuple[Owed, ...]
+    items: tuple[OwedAmount, ...]
     why: str
     to_decide: bool = False
 
@@ -51,7 +51,7 @@ def is_short(state: str, answers: int, design: Design) -> bool:
     return state == S.FINISHED and bool(pay.per_session) and 1 < pay.least_answers > answers
 
 
-def owed_for(state: str, answers: int, design: Design, *, unlikely_times: bool = False) -> SessionOwed:
+def compute_pay(state: str, answers: int, design: Design, *, unlikely_times: bool = False) -> SessionOwed:
     """Return what is owed for a session in `state`.
 
     answers: all its stored answers, at least 0. unlikely_times: its times are implausible and no researcher has
@@ -62,13 +62,13 @@ def owed_for(state: str, answers: int, design: Design, *, unlikely_times: bool =
         return SessionOwed((), "unlikely times, so you decide about all of its pay", to_decide=True)
     pay = design.pay
     items = [
-        Owed(
+        OwedAmount(
             PayItem.SESSION,
             1,
             session_pay(pay.per_session, answers, pay.least_answers) if state == S.FINISHED else Decimal(0),
         ),
-        Owed(PayItem.WAITING, 1, design.lobby.pay if state == S.WAITED else Decimal(0)),
-        Owed(PayItem.ANSWERS, answers, pay.per_answer * answers),
+        OwedAmount(PayItem.WAITING, 1, design.lobby.pay if state == S.WAITED else Decimal(0)),
+        OwedAmount(PayItem.ANSWERS, answers, pay.per_answer * answers),
     ]
     why, to_decide = _reason(SessionState(state), answers, design)
     return SessionOwed(tuple(each for each in items if each.amount), why, to_decide)

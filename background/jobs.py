@@ -66,12 +66,12 @@ def claim(*, job_id: int, message: str, now: datetime) -> Job | None:
         # The lock lasts until the transaction ends, so the number read is this attempt's.
         found.refresh_from_db()
     if found.fruitless > MOST_FRUITLESS:
-        fail(job=found, error=_started_too_often(found), now=now)
+        fail(job=found, error=_explain_restarts(found), now=now)
         return None
     return found
 
 
-def _started_too_often(job: Job) -> str:
+def _explain_restarts(job: Job) -> str:
     return (
         f"{get_work(job.kind).trouble} It was started {MOST_FRUITLESS} times and never made progress. "
         "The machine may be short of memory: ask whoever runs the site to check the worker's log."
@@ -82,7 +82,7 @@ def progress(*, job: Job, now: datetime, **news: Any) -> None:
     """Store progress of `job`: done, total, step. Raises Cancelled or Superseded."""
     if "step" in news:
         news["fruitless"] = 0
-    mine = _unchanged(job)
+    mine = _unchanged_job(job)
     if mine.filter(cancel_asked_at=None).update(beat_at=now, **news):
         return
     if mine.exists():
@@ -107,7 +107,7 @@ def mark_cancelled(*, job: Job, now: datetime) -> None:
 
 def requeue(*, job: Job) -> None:
     """Return `job` to the queue: this worker cannot continue, and the work is not at fault."""
-    _unchanged(job).update(state=JobState.WAITING, message="")
+    _unchanged_job(job).update(state=JobState.WAITING, message="")
 
 
 def cancel(*, job: Job, now: datetime) -> None:
@@ -122,7 +122,7 @@ def cancel(*, job: Job, now: datetime) -> None:
 def _end_if_unchanged(job: Job, state: JobState, now: datetime, **news: Any) -> bool:
     """End `job` if its row is unchanged since it was read; return whether it was."""
     with transaction.atomic():
-        if not _unchanged(job).update(state=state, finished_at=now, **news):
+        if not _unchanged_job(job).update(state=state, finished_at=now, **news):
             return False
         job.refresh_from_db()
         if state != JobState.DONE:
@@ -131,11 +131,11 @@ def _end_if_unchanged(job: Job, state: JobState, now: datetime, **news: Any) -> 
     return True
 
 
-def _unchanged(job: Job) -> QuerySet[Job]:
+def _unchanged_job(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts)
 
 
-def stalled(*, now: datetime) -> list[Job]:
+def stalled_jobs(*, now: datetime) -> list[Job]:
     """Return jobs whose message or worker must have been lost, but none of other versions.
 
     Ends those that were cancelled, instead of returning them.

@@ -28,7 +28,7 @@ def resume_jobs() -> None:
     """Send jobs again whose message was lost with its worker or broker; the database has the record."""
     now = timezone.now()
     jobs.delete_old(now=now)
-    for job in jobs.stalled(now=now):
+    for job in jobs.stalled_jobs(now=now):
         run_job.send((job.pk,), expires=RESUME_EVERY_SECONDS, **_limits(job))
 
 

@@ -36,7 +36,7 @@ from background.broker import transport_options
 from predictions.messages import BEGUN, DEFAULT, GPU, LOAD, LOADED, SCORE, STORE, Item
 from predictions.pictures import opener, reader_of
 from predictions.scorers import NoPicture, Scorer, scorer_of
-from predictions.scorers.batches import Batched, in_batches, read_ahead
+from predictions.scorers.batches import BatchedScorer, in_batches, read_ahead
 
 EMBEDDED_URL = "filesystem://localhost"
 ROOT = Path(__file__).resolve().parents[1]
@@ -120,7 +120,7 @@ def _floors(spec: str, folder: Path, names: list[str]) -> tuple[float, float]:
 def _bare(scorer: Scorer, spec: str) -> tuple[float, int, Callable[[Image.Image], Any]]:
     """Return images per second of the model at the worker's precision, with batch size and preprocessing."""
     fast = scorer.in_half() or scorer
-    if not isinstance(fast, Batched):
+    if not isinstance(fast, BatchedScorer):
         raise SystemExit(f"{spec} does not take images in batches, so it cannot be measured.")
     return fast.pictures_per_second(), fast.batch, fast.preprocess
 

@@ -19,7 +19,7 @@ SIDE, SHARE = 384, 0.9
 ENCODERS = 4
 
 
-def mixed(image: Image.Image, other: Image.Image, *, share: float = SHARE) -> Image.Image:
+def mix_images(image: Image.Image, other: Image.Image, *, share: float = SHARE) -> Image.Image:
     """Blend two images: `share` of the first image's colours and the rest of the second's.
 
     Both are resized to 384 x 384 pixels. Source: Park et al. 2024 (RoCOCO); `mix_images.py` in pseulki/rococo, where
@@ -32,11 +32,11 @@ def mixed(image: Image.Image, other: Image.Image, *, share: float = SHARE) -> Im
     return Image.fromarray(blended.astype(np.uint8))
 
 
-def patched(image: Image.Image, other: Image.Image, *, rng: random.Random, share: float = SHARE) -> Image.Image:
+def patch_image(image: Image.Image, other: Image.Image, *, rng: random.Random, share: float = SHARE) -> Image.Image:
     """Replace a rectangle of the first image by the same rectangle of the other; 1 - `share` of the area if it fits.
 
-    Its centre is drawn from all pixels, and the part beyond an edge is cut off. Source: as for `mixed`, which takes the
-    box from CutMix (Yun et al. 2019).
+    Its centre is drawn from all pixels, and the part beyond an edge is cut off. Source: as for `mix_images`, which
+    takes the box from CutMix (Yun et al. 2019).
 
     Example: at 0.9 of 384 x 384 pixels the rectangle is 120 x 120: 121 (384 x sqrt 0.1), halved to 60 on either side.
     """
@@ -132,7 +132,7 @@ def influences(words: Sequence[str], embed: EmbedTexts) -> Floats:
     return influence
 
 
-def altered(
+def alter_caption(
     caption: str,
     substitutes: Substitutes,
     policies: Sequence[str],
@@ -151,7 +151,7 @@ def altered(
     nouns = [place for place, word in enumerate(words) if substitutes.group_of(word) is not None]
     if not nouns:
         return {}
-    place = _elected(nouns, [influences(words, embed) for embed in encoders])
+    place = _elect_noun(nouns, [influences(words, embed) for embed in encoders])
     made: dict[str, str] = {}
     for policy in policies:
         candidates = substitutes.candidates(words[place], policy)
@@ -160,7 +160,7 @@ def altered(
     return made
 
 
-def _elected(nouns: Sequence[int], by_encoder: Sequence[Floats]) -> int:
+def _elect_noun(nouns: Sequence[int], by_encoder: Sequence[Floats]) -> int:
     """Return the position of the noun that most encoders vote for, by the influence of every word on each."""
     votes = [min(nouns, key=lambda place: (influence[place], place)) for influence in by_encoder]
     total = np.sum(by_encoder, axis=0)

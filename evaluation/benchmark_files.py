@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.errors import BenchmarkError
-from evaluation.instance_lookup import Known, join
-from evaluation.result_files import Described
+from evaluation.instance_lookup import KnownInstance, join
+from evaluation.result_files import RowContent
 from studies.importing import Note, Record, RowProblem, get_importer
 from studies.importing.captions import as_is
 
@@ -51,9 +51,9 @@ def filename_of(record: Record, role: str) -> str:
     return next((image.filename for image in record.images if image.role == role), "")
 
 
-def described(record: Record, *, rule: Callable[[str], str] = as_is) -> Described:
+def describe_record(record: Record, *, rule: Callable[[str], str] = as_is) -> RowContent:
     """Return what identifies the record in a result file, with captions made by `rule`."""
-    return Described(
+    return RowContent(
         caption=rule(record.captions["caption"]),
         negative_caption=rule(record.captions["negative_caption"]),
         type=record.type,
@@ -62,7 +62,7 @@ def described(record: Record, *, rule: Callable[[str], str] = as_is) -> Describe
     )
 
 
-def labels_of(instances: Sequence[Described]) -> tuple[list[str], list[str]]:
+def labels_of(instances: Sequence[RowContent]) -> tuple[list[str], list[str]]:
     """Return the labels of the parts of a benchmark: the type of every instance, and type with subtype."""
     return [one.type for one in instances], [f"{one.type}_{one.subtype}" for one in instances]
 
@@ -78,14 +78,14 @@ def columns_of(path: Path) -> set[str]:
         return set()
 
 
-def places_of(path: Path, rows: Sequence[Described], instances: Sequence[Described]) -> tuple[list[int], list[str]]:
+def places_of(path: Path, rows: Sequence[RowContent], instances: Sequence[RowContent]) -> tuple[list[int], list[str]]:
     """Find the row of every instance, by captions, type and subtype (`evaluation.instance_lookup`).
 
     Returns the position of the row of every instance, and a sentence for each row that matches no instance. Raises
     BenchmarkError if an instance has no row, or its row is ambiguous.
     """
     known = [
-        Known(number, str(number), one.caption, one.negative_caption, one.type, one.subtype, "", one.filename)
+        KnownInstance(number, str(number), one.caption, one.negative_caption, one.type, one.subtype, "", one.filename)
         for number, one in enumerate(instances)
     ]
     joined = join(list(enumerate(rows)), known)

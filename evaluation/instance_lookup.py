@@ -4,16 +4,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from evaluation.result_files import Described
+from evaluation.result_files import RowContent
 from studies.importing.captions import bivlc_release
-from studies.wording import counted
+from studies.wording import format_count
 
 SHOWN = 60
 _Category = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownInstance:
     """An instance of the project; `filename`: that of its original photo, "" if unknown."""
 
     id: int
@@ -27,7 +27,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class RowInstances:
     """Row number -> id of its instance, and a sentence for each row without one or with an ambiguous one."""
 
     instances: dict[int, int] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Joined:
     unclear: dict[int, str] = field(default_factory=dict)
 
 
-def join(rows: Sequence[tuple[int, Described]], known: Iterable[Known]) -> Joined:
+def join(rows: Sequence[tuple[int, RowContent]], known: Iterable[KnownInstance]) -> RowInstances:
     """Find the instance of every row.
 
     rows: row number and content. A row with a key is about the instance with that key. Any other row is about an
@@ -45,12 +45,12 @@ def join(rows: Sequence[tuple[int, Described]], known: Iterable[Known]) -> Joine
     If as many rows as instances agree in all of this (two pairs of SugarCrepe's do), they are matched in order. Any
     other number of rows than of instances is ambiguous.
     """
-    by_key: dict[str, Known] = {}
-    by_text: dict[_Category, list[Known]] = defaultdict(list)
+    by_key: dict[str, KnownInstance] = {}
+    by_text: dict[_Category, list[KnownInstance]] = defaultdict(list)
     for instance in known:
         by_key[instance.key] = instance
         by_text[_category(instance)].append(instance)
-    joined = Joined()
+    joined = RowInstances()
     alike: dict[tuple[_Category, str], list[int]] = defaultdict(list)
     for number, row in rows:
         if row.key in by_key:
@@ -73,7 +73,7 @@ def join(rows: Sequence[tuple[int, Described]], known: Iterable[Known]) -> Joine
     return joined
 
 
-def _category(row: Described | Known) -> _Category:
+def _category(row: RowContent | KnownInstance) -> _Category:
     return bivlc_release(row.caption), bivlc_release(row.negative_caption), row.type, row.subtype
 
 
@@ -82,12 +82,12 @@ def _words(category: _Category) -> str:
     return f"{_short(caption)} and {_short(negative_caption)}, type {type or 'none'}, subtype {subtype or 'none'}"
 
 
-def _unclear(numbers: Sequence[int], category: _Category, fitting: Sequence[Known]) -> str:
+def _unclear(numbers: Sequence[int], category: _Category, fitting: Sequence[KnownInstance]) -> str:
     keys = ", ".join(one.key for one in fitting[:5])
     who = (
         f"The records {', '.join(map(str, numbers[:5]))} are identical and fit" if len(numbers) > 1 else "The row fits"
     )
-    count = counted(len(fitting), "instance")
+    count = format_count(len(fitting), "instance")
     return f"{who} {count} ({keys}): {_words(category)}. Add a column `key` with the instance of each row."
 
 

@@ -22,7 +22,7 @@ class ScoresPairs(Protocol):
         """Return for each text and image (its name) how well they go together, or why there is no score."""
 
 
-class Loaded:
+class LoadedScorer:
     """A scorer (`evaluation.protocols.base.Scorer`) with a loaded model.
 
     It scores many small blocks at once, and a large one by the images of a few rows.

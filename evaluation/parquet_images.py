@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.errors import BenchmarkError
-from studies.importing.parquet import TABLES_KEPT, BadTable, PictureTable, cell_named, open_parquet
+from studies.importing.parquet import TABLES_KEPT, BadTable, PictureTable, open_parquet, parse_cell
 
 
 def shards_of(folder: Path, split: str) -> list[Path]:
@@ -19,7 +19,7 @@ def texts_of(path: Path, columns: Sequence[str], images: Sequence[str]) -> Itera
 
     Raises BenchmarkError for a file that is not such a table, and for a missing text.
     """
-    table = _opened(path)
+    table = _open_table(path)
     names = table.schema_arrow.names
     lacking = [name for name in (*columns, *images) if name not in names]
     if lacking:
@@ -43,7 +43,7 @@ class Cells:
 
         Raises BenchmarkError if the cell has no image.
         """
-        cell = cell_named(name)
+        cell = parse_cell(name)
         if cell is None:
             return None
         path = (self.folder / cell.file).resolve()
@@ -55,7 +55,7 @@ class Cells:
             raise BenchmarkError(f"{cell.file}: {error}") from error
 
 
-def _opened(path: Path) -> Any:
+def _open_table(path: Path) -> Any:
     try:
         return open_parquet(path)
     except BadTable as error:

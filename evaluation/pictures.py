@@ -7,8 +7,8 @@ from PIL import Image
 
 from evaluation.errors import BenchmarkError
 from evaluation.parquet_images import Cells
-from studies.importing.folders import NoSuchPlace, in_order, place_named
-from studies.importing.parts import part_named
+from studies.importing.folders import NoSuchPlace, in_order, parse_place
+from studies.importing.parts import parse_part
 from studies.importing.pictures import NotAPicture, cut, decode
 
 # ARO's authors put the images into a folder of this name.
@@ -21,12 +21,12 @@ class Pictures:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._places = cache(self._listed)
+        self._places = cache(self._list_files)
         self._cells = Cells(folder)
 
     def open(self, name: str) -> Image.Image:
         """Return the pixels of an image, upright, 8-bit sRGB. Raises BenchmarkError if it is unavailable."""
-        part = part_named(name)
+        part = parse_part(name)
         try:
             data = self._cells.read(name) or self._bytes(part.file if part else self._file_of(name))
             if part is not None:
@@ -36,10 +36,10 @@ class Pictures:
             raise BenchmarkError(f"{name}: {error}") from error
 
     def _file_of(self, name: str) -> str:
-        place = place_named(name)
+        place = parse_place(name)
         return f"{place.folder}/{self._places(place.folder, place.size)[place.place]}" if place else name
 
-    def _listed(self, folder: str, size: int) -> list[str]:
+    def _list_files(self, folder: str, size: int) -> list[str]:
         for root in (self.folder, self.folder / IMAGES):
             if (root / folder).is_dir():
                 return in_order(folder, [path.name for path in (root / folder).iterdir()], size)

@@ -45,7 +45,7 @@ SUMMARY = "accuracy"
 
 
 @dataclass(frozen=True)
-class Described:
+class RowContent:
     """What a row says about its instance; captions and labels as in the file, "" where the file has no such column."""
 
     caption: str
@@ -60,7 +60,7 @@ class Described:
 class DescribedFile:
     """The instances of a result file, in its order."""
 
-    instances: list[Described]
+    instances: list[RowContent]
 
     @property
     def types(self) -> list[str]:
@@ -101,7 +101,7 @@ def read_outcomes(path: Path) -> OutcomeFile:
     table = _Table(path)
     questions = [table.column(*names) for names in QUESTIONS]
     derived = [table.optional(*names) for names in DERIVED]
-    instances: list[Described] = []
+    instances: list[RowContent] = []
     rows: list[list[bool]] = []
     for record in table.records():
         values = [record.truth(column) for column in questions]
@@ -109,7 +109,7 @@ def read_outcomes(path: Path) -> OutcomeFile:
         for column, expected in zip(derived, (i2t, t2i, i2t and t2i), strict=True):
             if column is not None and record.truth(column) != expected:
                 record.wrong(f"{column} is {not expected}, but the four outcomes make it {expected}.")
-        instances.append(record.described())
+        instances.append(record.describe())
         rows.append(values)
     table.finish()
     columns = np.array(rows, dtype=np.bool_).reshape(-1, 4).T
@@ -120,11 +120,11 @@ def read_correct(path: Path) -> CorrectFile:
     """Read a model's choices on SugarCrepe (`SUGARCREPE_CORRECT_<model>.csv`); `correct` is 1/0 or True/False."""
     table = _Table(path)
     column = table.column("correct")
-    instances: list[Described] = []
+    instances: list[RowContent] = []
     correct: list[bool] = []
     for record in table.records():
         correct.append(record.truth(column))
-        instances.append(record.described())
+        instances.append(record.describe())
     table.finish()
     return CorrectFile(instances, np.array(correct, dtype=np.bool_))
 
@@ -163,7 +163,7 @@ def read_two_choice_answers(path: Path, *, type: str = "", subtype: str = "") ->
     if not type and "_" in path.stem:
         type, subtype = path.stem.rpartition("-")[2].split("_", 1)
     problems: list[str] = []
-    instances: list[Described] = []
+    instances: list[RowContent] = []
     correct: list[bool] = []
     for key, item in _json_object(path).items():
         if key == SUMMARY:
@@ -175,7 +175,7 @@ def read_two_choice_answers(path: Path, *, type: str = "", subtype: str = "") ->
         if not (isinstance(caption, str) and isinstance(negative, str) and isinstance(chosen, str)):
             problems.append(f"Item {key!r}: it lacks caption, negative_caption or answer.multiple_choice_answer.")
             continue
-        instances.append(Described(caption, negative, type, subtype, str(fields.get("filename", ""))))
+        instances.append(RowContent(caption, negative, type, subtype, str(fields.get("filename", ""))))
         correct.append(chosen == caption)
     if problems:
         raise ResultsFileError(problems)
@@ -223,9 +223,9 @@ class _Record:
             self.wrong(f"{column} is {value!r}; it must be a probability, 0 to 1.")
         return number
 
-    def described(self) -> Described:
+    def describe(self) -> RowContent:
         names = ("caption", "negative_caption", "type", "subtype", "filename", "key")
-        return Described(*(self.values.get(name, "") for name in names))
+        return RowContent(*(self.values.get(name, "") for name in names))
 
 
 class _Table:

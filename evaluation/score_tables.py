@@ -23,7 +23,7 @@ def as_text(heading: str, lines: Sequence[Line], chance: Mapping[str, float | No
     """Return Markdown: all models overall with the chance row, then each model by part, then notes."""
     names = list(dict.fromkeys(name for line in lines for name in line.evaluation.whole.cells))
     rows = [[line.model, *_percents(line.evaluation.whole, names)] for line in lines]
-    rows.append(["chance", *(_shown(_percent(chance.get(name))) for name in names)])
+    rows.append(["chance", *(_format_percent(_percent(chance.get(name))) for name in names)])
     texts = [f"## {heading}", _table(["model", *names], rows)]
     for line in lines:
         if line.evaluation.parts:
@@ -70,7 +70,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 def _percents(part: Breakdown, names: Sequence[str]) -> list[str]:
-    return [_shown(_percent_of(part.cells[name])) if name in part.cells else NO_VALUE for name in names]
+    return [_format_percent(_percent_of(part.cells[name])) if name in part.cells else NO_VALUE for name in names]
 
 
 def _percent_of(cell: Cell) -> Decimal | None:
@@ -81,7 +81,7 @@ def _percent(share: float | None) -> Decimal | None:
     return None if share is None else (Decimal(share) * 100).quantize(Decimal("0.01"), ROUND_HALF_UP)
 
 
-def _shown(percent: Decimal | None) -> str:
+def _format_percent(percent: Decimal | None) -> str:
     return NO_VALUE if percent is None else str(percent)
 
 

@@ -39,7 +39,7 @@ def installed_tagger() -> Tagger | None:
     return lambda caption: [(token.text, token.tag_) for token in nlp(caption)]
 
 
-def shuffled(caption: str, *, tagger: Tagger | None, rng: random.Random) -> list[str | None]:
+def shuffle_caption(caption: str, *, tagger: Tagger | None, rng: random.Random) -> list[str | None]:
     """Return the four captions with other orders, None for those that need a tagger if there is none.
 
     In order: nouns are permuted among nouns and adjectives among adjectives; all other words are permuted; the words
@@ -58,7 +58,7 @@ def shuffled(caption: str, *, tagger: Tagger | None, rng: random.Random) -> list
         )
         others = [place for place in range(len(words)) if place not in {*nouns, *adjectives}]
         texts = [word for word, _ in words]
-        tagged = [_permuted(texts, [nouns, adjectives], rng), _permuted(texts, [others], rng)]
+        tagged = [_permute(texts, [nouns, adjectives], rng), _permute(texts, [others], rng)]
     words_alone = tokens_of(caption)
     threes = [words_alone[start : start + TRIGRAM] for start in range(0, len(words_alone), TRIGRAM)]
     within = [rng.sample(three, len(three)) for three in threes]
@@ -68,7 +68,7 @@ def shuffled(caption: str, *, tagger: Tagger | None, rng: random.Random) -> list
     ]
 
 
-def _permuted(words: Sequence[str], groups: Sequence[Sequence[int]], rng: random.Random) -> str:
+def _permute(words: Sequence[str], groups: Sequence[Sequence[int]], rng: random.Random) -> str:
     """Return the sentence with the words at the positions of each group permuted."""
     changed = list(words)
     for places in groups:

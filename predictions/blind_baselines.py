@@ -23,7 +23,7 @@ def _no_vectors(open_picture: OpenPicture) -> VectorSource:
     return VectorSource({}, lambda names: ({}, {}))
 
 
-def embed_here(embedding: Embedding, open_picture: OpenPicture) -> VectorSource:
+def local_source(embedding: Embedding, open_picture: OpenPicture) -> VectorSource:
     """Return a source of image vectors that opens and embeds the images on this machine, one by one."""
 
     def vectors_of(names: Sequence[str]) -> tuple[Mapping[str, Vectors], Mapping[str, NoPicture]]:
@@ -66,7 +66,7 @@ FITTED_BASELINES: Mapping[str, FittedBaseline] = {
         "colour-and-gradient-v2",
         "image",
         PictureFeatures,
-        source=lambda open_picture: embed_here(ColourAndGradient(), open_picture),
+        source=lambda open_picture: local_source(ColourAndGradient(), open_picture),
         at_once=True,
     ),
 }

@@ -22,7 +22,7 @@ class Item(TypedDict):
     matches: Mapping[str, tuple[str, str]]
 
 
-class Scored(TypedDict, total=False):
+class ScoredQuestion(TypedDict, total=False):
     """The score of every option of a question (higher is better), or a sentence that says why there is none."""
 
     content: str
@@ -52,7 +52,7 @@ class LoadedModel(TypedDict, total=False):
     error: str
 
 
-class ScoredAgain(TypedDict):
+class RescoredQuestions(TypedDict):
     """The questions of a chunk, by content hash, scored again in float32, and the conditions of these scores."""
 
     contents: Sequence[str]
@@ -67,8 +67,8 @@ class ScoredChunk(TypedDict, total=False):
 
     identity: Identity
     conditions: Mapping[str, Any]
-    results: Sequence[Scored]
-    again: ScoredAgain
+    results: Sequence[ScoredQuestion]
+    again: RescoredQuestions
     error: str
 
 

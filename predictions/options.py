@@ -39,10 +39,10 @@ class Options:
         unknown = scored - self.all
         # None and Both come together, so with one of them missing, the whole set is reported.
         missing = (self.all if scored - self.needed - unknown else self.needed) - scored
-        parts = [f"the scores lack {_listed(missing)}"] if missing else []
+        parts = [f"the scores lack {_join_keys(missing)}"] if missing else []
         if unknown:
-            parts.append(f"{_listed(unknown)} {'is not an option' if len(unknown) == 1 else 'are not options'}")
-        return f"{'; '.join(parts)} (its options: {_listed(self.all)})"
+            parts.append(f"{_join_keys(unknown)} {'is not an option' if len(unknown) == 1 else 'are not options'}")
+        return f"{'; '.join(parts)} (its options: {_join_keys(self.all)})"
 
 
 def options_of(kind: Kind, content: Mapping[str, Any], right: str = "") -> Options:
@@ -75,7 +75,7 @@ def is_right(scores: Mapping[str, float], right: str) -> bool | None:
     return bool(found)
 
 
-def _listed(keys: Iterable[str]) -> str:
+def _join_keys(keys: Iterable[str]) -> str:
     names = sorted(keys)
     more = len(names) - SHOWN
     return ", ".join([*names[:SHOWN], *([f"and {more} more"] if more > 0 else [])])

@@ -10,7 +10,15 @@ from itertools import pairwise
 from math import inf, isfinite
 from typing import TypeGuard
 
-from predictions.messages import EmbeddedChunk, Identity, Item, LoadedModel, Scored, ScoredAgain, ScoredChunk
+from predictions.messages import (
+    EmbeddedChunk,
+    Identity,
+    Item,
+    LoadedModel,
+    RescoredQuestions,
+    ScoredChunk,
+    ScoredQuestion,
+)
 from predictions.scorers import CannotLoad, NoPicture, OpenPicture, Scorer
 from predictions.scorers.contrastive import Contrastive
 
@@ -31,7 +39,7 @@ def score_items(
     """
     if half is None:
         found = _score(scorer, items, open_picture)
-        return _chunk(scorer, [_of_item(item, found) for item in items])
+        return _chunk(scorer, [_score_item(item, found) for item in items])
     drafts = _score(half, items, open_picture)
     in_doubt = [item for item in items if _gap(item, drafts) < half.tolerance]
     others = [item for item in items if half.tolerance <= _gap(item, drafts) < inf]
@@ -42,10 +50,10 @@ def score_items(
         in_doubt, why = list(items), {**why, "differed_by_more_than": half.tolerance / 2}
         exact = _score(scorer, items, open_picture)
     again = {item["content"] for item in in_doubt}
-    results = [_of_item(item, exact if item["content"] in again else drafts) for item in items]
+    results = [_score_item(item, exact if item["content"] in again else drafts) for item in items]
     chunk = _chunk(half, results)
     if again:
-        chunk["again"] = ScoredAgain(
+        chunk["again"] = RescoredQuestions(
             contents=[item["content"] for item in in_doubt], conditions={**scorer.conditions(), "again": why}
         )
     return chunk
@@ -66,17 +74,17 @@ def embed_pictures(scorer: Scorer, pictures: Sequence[str], open_picture: OpenPi
     )
 
 
-def loaded_as(scorer: Scorer, half: Scorer | None) -> LoadedModel:
+def loaded_message(scorer: Scorer, half: Scorer | None) -> LoadedModel:
     """Return the message about a loaded model; `half`: the same in 16-bit numbers. Raises OutOfMemory."""
     return LoadedModel(
         identity=identity_of(scorer),
-        pictures_per_second=speed_of(scorer, half),
+        pictures_per_second=planned_speed(scorer, half),
         embeds=isinstance(scorer, Contrastive),
         conditions=dict(scorer.conditions()),
     )
 
 
-def speed_of(scorer: Scorer, half: Scorer | None) -> float:
+def planned_speed(scorer: Scorer, half: Scorer | None) -> float:
     """Return the images per second to plan with, more than 0.
 
     If all questions had to be scored again in float32, it would take at most three times as long.
@@ -91,7 +99,7 @@ def identity_of(scorer: Scorer) -> Identity:
     return Identity(name=known.name, version=known.version, weights=known.weights)
 
 
-def _chunk(scorer: Scorer, results: Sequence[Scored]) -> ScoredChunk:
+def _chunk(scorer: Scorer, results: Sequence[ScoredQuestion]) -> ScoredChunk:
     return ScoredChunk(identity=identity_of(scorer), conditions=dict(scorer.conditions()), results=results)
 
 
@@ -124,13 +132,13 @@ def _is_finite(score: float | NoPicture) -> TypeGuard[float]:
     return not isinstance(score, NoPicture) and isfinite(score)
 
 
-def _of_item(item: Item, found: Found) -> Scored:
+def _score_item(item: Item, found: Found) -> ScoredQuestion:
     content = item["content"]
     scores = {option: found[text, picture] for option, (text, picture) in item["matches"].items()}
     for score in scores.values():
         if isinstance(score, NoPicture):
-            return Scored(content=content, error=str(score))
+            return ScoredQuestion(content=content, error=str(score))
     numbers = {option: score for option, score in scores.items() if not isinstance(score, NoPicture)}
     if not all(map(isfinite, numbers.values())):
-        return Scored(content=content, error="The model's score is not a number. Check its weights.")
-    return Scored(content=content, scores=numbers)
+        return ScoredQuestion(content=content, error="The model's score is not a number. Check its weights.")
+    return ScoredQuestion(content=content, scores=numbers)

@@ -66,12 +66,12 @@ def _send(name: str, **content: Any) -> None:
 
 
 @task(name=BEGUN, minutes=5)
-def begun(run: int, chunk: int) -> None:
+def note_begun_chunk(run: int, chunk: int) -> None:
     store_scores.note_begun(run_id=run, chunk_id=chunk)
 
 
 @task(name=LOADED, minutes=30)
-def loaded(run: int, answer: Mapping[str, Any]) -> None:
+def plan_run(run: int, answer: Mapping[str, Any]) -> None:
     spec = Run.objects.filter(pk=run).values_list("spec", flat=True).first()
     begin = store_scores.plan if fitted_baseline(spec or "") is None else blind.begin_with_vectors
     begin(run_id=run, answer=answer, now=timezone.now())
@@ -85,7 +85,7 @@ def store(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
 
 
 @task(name=EMBEDDED, minutes=10)
-def embedded(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
+def store_vectors(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
     vectors.keep(run_id=run, chunk_id=chunk, answer=answer, now=timezone.now())
     send_due(run)
 
@@ -126,5 +126,5 @@ def look_for_near_duplicates() -> None:
 def send_again() -> None:
     """Send lost messages again, in either direction."""
     now = timezone.now()
-    for run in runs.waiting_for_too_long(now=now):
+    for run in runs.overdue_runs(now=now):
         send_due(run.pk)

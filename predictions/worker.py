@@ -51,7 +51,7 @@ from predictions.messages import (
 from predictions.pictures import CannotReadPictures, SourceUnavailable, opener, reader_of
 from predictions.s3 import Account
 from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, scorer_of
-from predictions.scoring import embed_pictures, loaded_as, score_items
+from predictions.scoring import embed_pictures, loaded_message, score_items
 
 if TYPE_CHECKING:
     from predictions.scorers.kept import KeptVectors
@@ -159,7 +159,7 @@ except (CannotReadPictures, CannotStart) as stop:
     sys.exit(str(stop))
 
 
-class _Loaded:
+class _ModelCache:
     """The last requested model, because memory holds only one, with its 16-bit twin if any."""
 
     def __init__(self) -> None:
@@ -178,14 +178,14 @@ class _Loaded:
         return self.scorers
 
 
-_loaded = _Loaded()
+_loaded = _ModelCache()
 
 
 @app.task(name=LOAD)
 def load(*, run: int, spec: str) -> None:
     """Load the model that `spec` names; report its identity and speed."""
     _answer(BEGUN, run=run, chunk=0)
-    _answer(LOADED, run=run, answer=_in_words(lambda: loaded_as(*_loaded.get(spec))))
+    _answer(LOADED, run=run, answer=_in_words(lambda: loaded_message(*_loaded.get(spec))))
 
 
 @app.task(name=SCORE)

@@ -5,10 +5,10 @@ from typing import Any
 
 from analytics.work.answer_times import TimeEvidence
 from annotation.actions.removing.removals import RemovalEffects
-from studies.wording import counted
+from studies.wording import format_count
 
 
-def in_numbers(change: str, followed: RemovalEffects | int) -> Sequence[tuple[str, int]]:
+def effect_counts(change: str, followed: RemovalEffects | int) -> Sequence[tuple[str, int]]:
     """Return what `change` ("withdraw", "exclude", "include", "reopen") leads to: what is counted, and how many."""
     if isinstance(followed, int):
         return [("Answers that other people are asked for", followed)]
@@ -25,9 +25,9 @@ def in_numbers(change: str, followed: RemovalEffects | int) -> Sequence[tuple[st
     ]
 
 
-def told(change: str, followed: RemovalEffects | int) -> str:
+def say_effects(change: str, followed: RemovalEffects | int) -> str:
     """Return what `change` has done."""
-    numbers = [f"{what[0].lower()}{what[1:]}: {number:,}" for what, number in in_numbers(change, followed)]
+    numbers = [f"{what[0].lower()}{what[1:]}: {number:,}" for what, number in effect_counts(change, followed)]
     return f"{'; '.join(numbers)}."
 
 
@@ -41,12 +41,12 @@ def unlikely_times(evidence: Mapping[str, Any]) -> str:
     possible, least, told = _seconds(found.possible), _seconds(found.least), []
     if found.is_too_quick:
         told.append(
-            f"{found.quick:,} of {counted(found.answers, 'answer')} were too fast to read and look: "
+            f"{found.quick:,} of {format_count(found.answers, 'answer')} were too fast to read and look: "
             f"all together took {possible} s, and need at least {least} s."
         )
     if found.claims_too_much:
         told.append(
-            f"The browser reported {_seconds(found.claimed)} s for {counted(found.answers, 'answer')}, but the "
+            f"The browser reported {_seconds(found.claimed)} s for {format_count(found.answers, 'answer')}, but the "
             f"server's clock allows at most {possible} s."
         )
     return " ".join(told)

@@ -8,6 +8,6 @@ SIMULATED_STUDY = "simulation-"
 REPLAY_PROVIDER = "replay"
 
 
-def given_by_a_program(path: str = "") -> Q:
+def is_simulated(path: str = "") -> Q:
     """Return what picks such sessions. `path` leads from the row that is filtered to its session: "session__", say."""
     return Q(**{f"{path}provider": REPLAY_PROVIDER}) | Q(**{f"{path}provider_study_id__startswith": SIMULATED_STUDY})

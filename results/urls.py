@@ -62,7 +62,7 @@ urlpatterns = [
     ),
     path("studies/<slug:project>/<slug:slug>/questions/", questions.questions, name="study_questions"),
     path("studies/<slug:project>/<slug:slug>/annotators/", annotators.annotators, name="study_annotators"),
-    path("studies/<slug:project>/<slug:slug>/owed/", payments_due.owed, name="study_owed"),
+    path("studies/<slug:project>/<slug:slug>/owed/", payments_due.page, name="study_owed"),
     path("studies/<slug:project>/<slug:slug>/owed.csv", payments_due.owed_csv, name="study_owed_csv"),
     path("exports/<int:pk>/", exports.status, name="export"),
     path("exports/<int:pk>/cancel/", exports.cancel, name="export_cancel"),

@@ -384,7 +384,7 @@ def _possible_answers(
     kind = get_kind(question.kind)
     # The right answer may have another form than an answer, such as a list of several right ones.
     with suppress(NotAnAnswer, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StopIteration):
-        yield kind.posted(question.content, order, right)
+        yield kind.form_data(question.content, order, right)
     for _ in range(MOST_DRAWN):
         yield kind.simulate(question.content, order, dice=visit.dice)
 
@@ -401,7 +401,7 @@ def _choose_text(visit: _Visit, question: Question) -> str:
     """Return a text of the source about the marked image; "" if there is none, or the kind takes no text."""
     kind = get_kind(question.kind)
     texts: Mapping[str, Sequence[str]] = question.instance.reference.get("other", {}).get(TEXTS, {})
-    marked = [picture.key for picture in kind.shown(question.content).pictures if picture.mark]
+    marked = [picture.key for picture in kind.question_content(question.content).pictures if picture.mark]
     if kind.writing(question.content) is None or not marked or marked[0] not in texts:
         return ""
     return visit.dice.choice(texts[marked[0]])

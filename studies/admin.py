@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from studies.actions.events import What, record
 from studies.models import Image, Instance, InstanceImage, Membership, Project, Question, Study, Survey
-from studies.permissions import role_called
+from studies.permissions import find_role
 
 
 class ReadOnly:
@@ -33,7 +33,7 @@ class MembershipForm(forms.ModelForm[Membership]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if stored := self.initial.get("role"):
-            self.initial["role"] = role_called(stored) or stored
+            self.initial["role"] = find_role(stored) or stored
 
 
 class MembershipInline(admin.TabularInline[Membership, Project]):

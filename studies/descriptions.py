@@ -96,7 +96,7 @@ def source_description(source: Mapping[str, Any] | None) -> SourceDescription | 
     return None
 
 
-def notes_that_fit(reference: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
+def fitting_notes(reference: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `notes` (by target) that are about a description of the set."""
     targets = {str(target) for target in reference.get(TARGETS, ())}
     return {target: about for target, about in notes.items() if target in targets}

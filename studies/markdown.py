@@ -10,7 +10,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 @dataclass(frozen=True)
-class Headed:
+class HeadedText:
     """A text and its first heading ("" if it does not begin with one), both as HTML."""
 
     heading: SafeString
@@ -25,12 +25,12 @@ def render_markdown(text: str) -> SafeString:
 
 
 @lru_cache(maxsize=256)
-def render_headed(text: str) -> Headed:
+def render_headed(text: str) -> HeadedText:
     """Return the first heading of `text` and the rest separately, so that the page has only one main heading."""
     tokens = _MARKDOWN.parse(text)
     # A heading is three tokens: open, inline text, close.
     if not tokens or tokens[0].type != "heading_open":
-        return Headed(SafeString(""), render_markdown(text))
+        return HeadedText(SafeString(""), render_markdown(text))
     heading = _MARKDOWN.renderer.render(tokens[1:2], _MARKDOWN.options, {})
     body = _MARKDOWN.renderer.render(tokens[3:], _MARKDOWN.options, {})
-    return Headed(mark_safe(heading), mark_safe(body))  # noqa: S308
+    return HeadedText(mark_safe(heading), mark_safe(body))  # noqa: S308

@@ -93,7 +93,7 @@ ALLOWED: Mapping[Role, frozenset[Verb]] = {Role.OWNER: _OWNS, Role.EDITOR: _EDIT
 FORMER_NAMES: Mapping[str, Role] = {"researcher": Role.EDITOR}
 
 
-def role_called(stored: str) -> Role | None:
+def find_role(stored: str) -> Role | None:
     """Return the role with this stored name, current or former; None for any other text."""
     if stored in FORMER_NAMES:
         return FORMER_NAMES[stored]

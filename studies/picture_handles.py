@@ -20,7 +20,7 @@ _SHA256_BYTES, _STUDY_BYTES = 32, 4
 
 def handle_of(sha256: str, *, study: int) -> str:
     """Return the handle; it is deterministic, because browsers cache pictures by address."""
-    return _sealed(sha256, study, settings.SECRET_KEY)
+    return _seal(sha256, study, settings.SECRET_KEY)
 
 
 def sha256_of(handle: str) -> str:
@@ -36,7 +36,7 @@ def sha256_of(handle: str) -> str:
 
 
 @lru_cache(maxsize=10_000)
-def _sealed(sha256: str, study: int, secret: str) -> str:
+def _seal(sha256: str, study: int, secret: str) -> str:
     sealed = _cipher(secret).encrypt(bytes.fromhex(sha256) + study.to_bytes(_STUDY_BYTES, "big"), None)
     return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
 

@@ -60,7 +60,7 @@ class HasPart(Protocol):
 Asked = TypeVar("Asked", bound=HasPart)
 
 
-def in_parts(questions: Sequence[Asked], *, seed: str) -> list[Asked]:
+def order_parts(questions: Sequence[Asked], *, seed: str) -> list[Asked]:
     """Order the questions of one survey: part after part, shuffled by `seed` within each part."""
     dealt = list(questions)
     random.Random(f"parts|{seed}").shuffle(dealt)  # noqa: S311 (an order, not a secret)

@@ -14,7 +14,7 @@ from analytics.work.answer_times import TimeEvidence
 from annotation.actions.answering.advance_session import expire
 from annotation.actions.answering.responses import open_slots
 from annotation.actions.arriving.groups import set_group
-from annotation.actions.arriving.network_places import open_to_networks
+from annotation.actions.arriving.network_places import exempt_networks
 from annotation.actions.deciding.adjudication import settle, unsettle
 from annotation.actions.ending.time_checks import accept_times
 from annotation.actions.launching import complete_study, extend_study
@@ -227,9 +227,9 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "seat freed",
         lambda _: with_fixed(end_sessions_from_network, session=_from_a_network()),
     ),
-    "open_to_networks": (
+    "exempt_networks": (
         "networks opened",
-        lambda _: with_fixed(open_to_networks, study=visited(), networks="192.0.2.7"),
+        lambda _: with_fixed(exempt_networks, study=visited(), networks="192.0.2.7"),
     ),
     "expire": ("session lapsed", lambda _: _lapsing()),
     "import_predictions": ("predictions imported", lambda folder: with_fixed(import_predictions, **predicted(folder))),

@@ -27,7 +27,7 @@ def network_of(request: HttpRequest) -> str:
     return str(client) if client else "unknown"
 
 
-def networks_known() -> bool:
+def are_networks_known() -> bool:
     """Return whether requests' networks are known: not behind a proxy that the site does not name."""
     return bool(settings.TRUSTED_PROXIES) or not settings.SECURE_PROXY_SSL_HEADER
 

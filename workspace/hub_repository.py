@@ -191,7 +191,7 @@ class HubReader:
                         skipped = 0 if response.status_code == 206 else start
                         yield Body(response, skipped, start, tick)
                         return
-                    url = _redirected(url, response.headers["Location"])
+                    url = _redirect_target(url, response.headers["Location"])
             raise HubRefused(f"{settings.HUB_URL} redirects without end. Try again later.")
         except TransportError as error:
             logger.warning("a download from %s broke off: %s", settings.HUB_URL, type(error).__name__)
@@ -236,7 +236,7 @@ class HubReader:
 
 
 @contextmanager
-def reading(source: Source) -> Iterator[HubReader]:
+def open_reader(source: Source) -> Iterator[HubReader]:
     """Give a reader of a dataset, with connections of its own: no cookies of others."""
     from httpx2 import Client
 
@@ -260,7 +260,7 @@ def _files_in(text: bytes) -> tuple[str, list[HubFile]]:
     return commit, [file for file in files.values() if file.size]
 
 
-def _redirected(url: str, location: str) -> str:
+def _redirect_target(url: str, location: str) -> str:
     """Return where the Hub redirects to: to itself, or to a server of the open network. Raises HubRefused."""
     try:
         target = urljoin(url, location)

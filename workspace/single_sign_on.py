@@ -27,10 +27,10 @@ from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from results.views.guards import signed_in
+from results.views.guards import signed_in_user
 from studies.actions.projects.membership import invitation_of, join
 from studies.errors import StudyError
-from workspace.actions.linked_accounts import account_with_mail, is_taken, linked_accounts
+from workspace.actions.linked_accounts import find_account, is_taken, linked_accounts
 from workspace.actions.own_account import confirm_mail
 from workspace.mail import send_account_linked
 
@@ -165,13 +165,13 @@ class SignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         if sociallogin.is_existing:
             return
         if sociallogin.state.get("process") == AuthProcess.CONNECT:
-            owner = signed_in(request)
+            owner = signed_in_user(request)
             # Check again: another window may have linked it meanwhile.
             if linked_accounts(owner, provider_id()).exists():
                 _refuse(request, CONNECTED_ALREADY)
             send_account_linked(owner)
             return
-        if (user := account_with_mail(sociallogin.verified_mail, provider=provider_id())) is not None:
+        if (user := find_account(sociallogin.verified_mail, provider=provider_id())) is not None:
             sociallogin.connect(request, user)
             send_account_linked(user)
 

@@ -121,7 +121,7 @@ class _PinnedConnection(http.client.HTTPConnection):
             secure.do_handshake()
 
     @contextmanager
-    def ended_after(self, seconds: float) -> Iterator[None]:
+    def limit_time(self, seconds: float) -> Iterator[None]:
         """Close the connection after `seconds`, however slowly the other side responds."""
         self.timeout = seconds
         timer = Timer(seconds, self._end)
@@ -157,7 +157,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
             break
         connection = _PinnedConnection(parts, address)
         try:
-            with connection.ended_after(left):
+            with connection.limit_time(left):
                 return _post_over(connection, parts, body, headers)
         except (OSError, http.client.HTTPException) as error:
             problem = _timeout_sentence(host) if connection.is_late else _error_sentence(host, error)

@@ -35,7 +35,7 @@ from analytics.intervals.jackknife import (
     variance_over_raters,
     variance_over_units,
 )
-from analytics.ratings import MISSING, Categories, Coded, Counts, Floats, Ratings, code
+from analytics.ratings import MISSING, Categories, CodedRatings, Counts, Floats, Ratings, code
 from analytics.scores import t_quantile
 
 RESAMPLES = 1000
@@ -85,7 +85,7 @@ class Interval:
 
 def agreement_over_units(
     measure: Measure,
-    ratings: Ratings | Coded,
+    ratings: Ratings | CodedRatings,
     *,
     rng: np.random.Generator,
     categories: Categories | None = None,
@@ -111,7 +111,7 @@ def agreement_over_units(
 def interval_of(
     found: Coefficient,
     measure: Measure,
-    coded: Coded,
+    coded: CodedRatings,
     *,
     rng: np.random.Generator,
     resamples: int = RESAMPLES,
@@ -127,7 +127,7 @@ def interval_of(
     _refuse(resamples, level)
     if found.value is None:
         return Interval(None, None, found.reason, found.n_units)
-    if (shared := _shared(clusters)) is not None:
+    if (shared := _shared_clusters(clusters)) is not None:
         return _over_clusters(measure, coded, found, shared, level)
     rows = measure.rows(coded)
     statistic = measure.statistic(coded, rows)
@@ -136,7 +136,7 @@ def interval_of(
     return replace(interval, warning=warning_of(coded)) if interval.reason is None else interval
 
 
-def warning_of(coded: Coded) -> str:
+def warning_of(coded: CodedRatings) -> str:
     """Return why an interval of agreement of these ratings is unreliable, "" if it is not."""
     if int(((coded.codes != MISSING).sum(axis=1) > 1).sum()) < FEW_UNITS:
         return SMALL
@@ -146,7 +146,7 @@ def warning_of(coded: Coded) -> str:
 
 def agreement_over_both(
     measure: Measure,
-    ratings: Ratings | Coded,
+    ratings: Ratings | CodedRatings,
     *,
     categories: Categories | None = None,
     level: float = LEVEL,
@@ -176,7 +176,7 @@ def agreement_over_both(
         reason = f"Needs at least {LEAST_RATERS} annotators; there are {found.n_raters}."
         return replace(undefined, reason=reason)
     people, groups = variance_over_raters(measure, coded, found.n_raters)
-    units = variance_over_units(measure, coded, _shared(clusters))
+    units = variance_over_units(measure, coded, _shared_clusters(clusters))
     if people is None or units is None:
         return replace(undefined, reason=NOTHING_LEFT)
     half = t_quantile(level, groups - 1) * sqrt(people + units)
@@ -184,7 +184,7 @@ def agreement_over_both(
     return replace(undefined, low=low, high=high, warning=warning_of(coded))
 
 
-def _shared(clusters: Sequence[int] | None) -> Counts | None:
+def _shared_clusters(clusters: Sequence[int] | None) -> Counts | None:
     """Return the clusters if any of them has several units."""
     several = clusters is not None and len(set(clusters)) < len(clusters)
     return np.asarray(clusters, dtype=np.int64) if several else None
@@ -195,7 +195,9 @@ def _refuse(resamples: int, level: float) -> None:
         raise ValueError(f"resamples must be at least 1, and level between 0 and 1. They are {resamples} and {level}.")
 
 
-def _over_clusters(measure: Measure, coded: Coded, found: Coefficient, clusters: Counts, level: float) -> Interval:
+def _over_clusters(
+    measure: Measure, coded: CodedRatings, found: Coefficient, clusters: Counts, level: float
+) -> Interval:
     """Return the interval of a coefficient for other instances.
 
     Student's t on the jackknife's pseudo-values of log((value - lowest) / (1 - value)), leaving out one instance at a
@@ -220,7 +222,7 @@ def _over_clusters(measure: Measure, coded: Coded, found: Coefficient, clusters:
     return replace(undefined, low=min(low, found.value), high=max(high, found.value), warning=warning)
 
 
-def _lowest(measure: Measure, found: Coefficient, coded: Coded) -> float:
+def _lowest(measure: Measure, found: Coefficient, coded: CodedRatings) -> float:
     """Return the minimum of a coefficient for units with about as many ratings as these."""
     if isinstance(measure, PercentAgreement):
         return 0.0
@@ -343,12 +345,12 @@ def _unit_draws(counts: Counts, resamples: int, rng: np.random.Generator) -> Ite
     for start in range(0, resamples, batch):
         size = min(batch, resamples - start)
         if one_by_one:
-            yield _drawn_one_by_one(row_of_unit, rows, size, rng)
+            yield _draw_resamples(row_of_unit, rows, size, rng)
         else:
             yield rng.multinomial(units, counts / units, size=size).astype(np.float64)
 
 
-def _drawn_one_by_one(row_of_unit: Counts, rows: int, size: int, rng: np.random.Generator) -> Floats:
+def _draw_resamples(row_of_unit: Counts, rows: int, size: int, rng: np.random.Generator) -> Floats:
     """Return `size` resamples x rows. The number drawn per call does not change the numbers."""
     units = len(row_of_unit)
     per_call = max(1, DRAWN_PER_CALL // units)

@@ -12,7 +12,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from analytics.coefficients import KrippendorffAlpha
 from analytics.intervals.bootstrap import agreement_over_units
 from analytics.people import ONE_PERSON, Answers, score_of
-from analytics.ratings import Coded, Floats
+from analytics.ratings import CodedRatings, Floats
 from analytics.scores import t_quantile
 
 # Assumptions without better knowledge: nine of ten answers right, a standard deviation of people's shares of .07 (the
@@ -80,7 +80,7 @@ def expected_share(
     if people < 2:
         return ExpectedInterval(None, None, ONE_PERSON)
     ends = []
-    for given in _drawn(people, each, answers, per_instance, (share, icc, icc_of_questions), seed):
+    for given in _draw_answers(people, each, answers, per_instance, (share, icc, icc_of_questions), seed):
         found = score_of(given)
         if found.low is None or found.high is None:
             return ExpectedInterval(None, None, found.reason)
@@ -108,7 +108,7 @@ def _is_precise(ends: Sequence[tuple[float, float]]) -> bool:
     return float(errors.max()) <= PRECISION * float(np.mean(np.diff(ends)))
 
 
-def _drawn(
+def _draw_answers(
     people: int, each: int, answers: int, per_instance: int, chances: tuple[float, float, float], seed: int
 ) -> Iterator[Answers]:
     """Yield data sets in which each question goes to the next people in turn.
@@ -208,7 +208,7 @@ def expected_alpha(
     return ExpectedInterval(found.low, found.high, found.reason and TOO_FEW)
 
 
-def _typical(questions: int, answers: int, alpha: float, rare: float) -> Coded:
+def _typical(questions: int, answers: int, alpha: float, rare: float) -> CodedRatings:
     """Return questions x answers with the expected number of each pattern of labels."""
     shares = (1 - rare, rare)
     patterns = list(combinations_with_replacement(range(2), answers))
@@ -222,4 +222,4 @@ def _typical(questions: int, answers: int, alpha: float, rare: float) -> Coded:
     # The largest remainders get the questions left by rounding down.
     missing = np.argsort(counts - np.array(wanted), kind="stable")[: questions - int(counts.sum())]
     counts[missing] += 1
-    return Coded(np.repeat(np.array(patterns, dtype=np.int32), counts, axis=0), (0, 1), None, ordered=True)
+    return CodedRatings(np.repeat(np.array(patterns, dtype=np.int32), counts, axis=0), (0, 1), None, ordered=True)

@@ -6,7 +6,7 @@ Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 1
 import numpy as np
 
 from analytics.coefficients import Measure, Statistic
-from analytics.ratings import MISSING, Coded, Counts, Floats, distinct_units_by_rater, row_of_each_unit
+from analytics.ratings import MISSING, CodedRatings, Counts, Floats, distinct_units_by_rater, row_of_each_unit
 
 # Leaving out one unit of each kind of row is one matrix of rows x rows; beyond this many units leave in groups.
 MOST_ROWS = 2000
@@ -26,7 +26,7 @@ def leave_one_out(statistic: Statistic, counts: Counts) -> Floats:
     return statistic(counts - np.eye(len(counts)))
 
 
-def variance_over_units(measure: Measure, coded: Coded, clusters: Counts | None = None) -> float | None:
+def variance_over_units(measure: Measure, coded: CodedRatings, clusters: Counts | None = None) -> float | None:
     """Return the jackknife variance of a measure, leaving out one unit or one cluster of units at a time.
 
     clusters: the number of the cluster of each unit, shape (units,). Without clusters, and with more than `MOST_ROWS`
@@ -46,7 +46,7 @@ def variance_over_units(measure: Measure, coded: Coded, clusters: Counts | None 
     return _variance(statistic(weights))
 
 
-def leave_clusters_out(measure: Measure, coded: Coded, clusters: Counts) -> Floats:
+def leave_clusters_out(measure: Measure, coded: CodedRatings, clusters: Counts) -> Floats:
     """Return the value without one cluster of units at a time; nan where that leaves nothing to compare.
 
     clusters: for each unit a number that the units of its cluster share. Clusters without a unit that the measure
@@ -64,7 +64,7 @@ def leave_clusters_out(measure: Measure, coded: Coded, clusters: Counts) -> Floa
     return measure.statistic(coded, rows)(rows.counts.astype(np.float64) - without)
 
 
-def variance_over_raters(measure: Measure, coded: Coded, raters: int) -> tuple[float | None, int]:
+def variance_over_raters(measure: Measure, coded: CodedRatings, raters: int) -> tuple[float | None, int]:
     """Return the jackknife variance over annotators, and from how many groups of them it is estimated.
 
     raters: how many gave ratings, at least 2. Up to `MOST_GROUPS` each is a group; beyond, every twentieth goes into

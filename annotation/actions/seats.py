@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.actions.answering import drafts, live_sessions
-from annotation.actions.arriving.eligibility import barred, is_barred
+from annotation.actions.arriving.eligibility import find_bars, is_barred
 from annotation.actions.launching.reopen_studies import reopen
 from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
 from studies.actions.images import can_be_shown
@@ -74,22 +74,22 @@ def _slots_for(*, study: Study, annotator: Annotator | None, bars: Barred) -> Qu
     slots = Slot.objects.filter(answered_at=None).exclude(question__in=questions_missing_images(study))
     slots = slots.exclude(question__in=undone.values("pk"))
     if bars:
-        slots = slots.exclude(_barred_in(study, bars))
+        slots = slots.exclude(_is_barred_slot(study, bars))
     if annotator is None:
         return slots
     if live_sessions.may_grow(study):
-        slots = slots.exclude(_held_or_answered_by(annotator))
+        slots = slots.exclude(_is_held_or_answered(annotator))
     return slots.filter(~Exists(Skip.objects.filter(annotator=annotator, question=OuterRef("question"))))
 
 
-def _held_or_answered_by(annotator: Annotator) -> Q:
+def _is_held_or_answered(annotator: Annotator) -> Q:
     """Select the slots of questions that `annotator` holds or has answered."""
     held = Slot.objects.filter(annotator=annotator, question=OuterRef("question"))
     answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
     return Q(Exists(held)) | Q(Exists(answered))
 
 
-def _barred_in(study: Study, bars: Barred) -> Q:
+def _is_barred_slot(study: Study, bars: Barred) -> Q:
     return Q(question__in=Question.objects.filter(is_barred(bars), study=study).values("pk"))
 
 
@@ -105,7 +105,7 @@ def _free_seats(
     slots = _slots_for(study=study, annotator=annotator, bars=bars)
     seats = Seat.objects.filter(Exists(slots.filter(seat=OuterRef("pk"))), study=study, session=None, filled_at=None)
     if annotator is not None and not live_sessions.may_grow(study):
-        clash = Slot.objects.filter(_held_or_answered_by(annotator), seat=OuterRef("pk"), answered_at=None)
+        clash = Slot.objects.filter(_is_held_or_answered(annotator), seat=OuterRef("pk"), answered_at=None)
         seats = seats.exclude(Exists(clash))
     if seat is not None:
         seats = seats.filter(pk=seat.pk)
@@ -114,7 +114,7 @@ def _free_seats(
 
 def has_free_seat(*, study: Study, annotator: Annotator | None, seat: Seat | None = None) -> bool:
     """Whether `annotator` could claim a seat now; None: somebody new. seat: only this one, if given."""
-    bars = barred(study=study, annotator=annotator)
+    bars = find_bars(study=study, annotator=annotator)
     return _free_seats(study=study, annotator=annotator, bars=bars, seat=seat)[1].exists()
 
 
@@ -129,7 +129,7 @@ def claim(
     once.
     """
     study, annotator = session.study, session.annotator
-    bars = barred(study=study, annotator=annotator)
+    bars = find_bars(study=study, annotator=annotator)
     slots, free = _free_seats(study=study, annotator=annotator, bars=bars, seat=seat)
     unlocked = free.select_for_update(skip_locked=True, of=("self",))
     taken = unlocked.first()
@@ -140,9 +140,9 @@ def claim(
     Seat.objects.filter(pk=taken.pk).update(session=session, claimed_at=now)
     still_open = Slot.objects.filter(seat=taken, answered_at=None)
     if bars:
-        _move_to_other_seat(taken, still_open.filter(_barred_in(study, bars)))
+        _move_to_other_seat(taken, still_open.filter(_is_barred_slot(study, bars)))
     if live_sessions.may_grow(study):
-        _move_to_other_seat(taken, still_open.filter(_held_or_answered_by(annotator)))
+        _move_to_other_seat(taken, still_open.filter(_is_held_or_answered(annotator)))
     if room is not None:
         too_many = slots.filter(seat=taken).order_by("position").values_list("pk", flat=True)[room:]
         _move_to_other_seat(taken, Slot.objects.filter(pk__in=list(too_many)))

@@ -42,8 +42,8 @@ def question_is(outcome: Outcome, *, accepts: bool) -> Q:
 def instances_with(outcome: Outcome, study: Study) -> QuerySet[Instance]:
     """Return the instances with an item in `study` that has this outcome, unordered."""
     found = Instance.objects.filter(project=study.project_id).order_by()
-    on_whole = _decisions_on_items(study, outcome, _before(outcome, DECIDING)).filter(question__item=WHOLE)
-    on_parts = _decisions_on_items(study, outcome, _before(outcome, BEST_FIRST)).exclude(question__item=WHOLE)
+    on_whole = _decisions_on_items(study, outcome, _earlier_outcomes(outcome, DECIDING)).filter(question__item=WHOLE)
+    on_parts = _decisions_on_items(study, outcome, _earlier_outcomes(outcome, BEST_FIRST)).exclude(question__item=WHOLE)
     # Filter by decisions, which have an index on their study. A condition per instance of the project takes far longer.
     whole, part = (Q(pk__in=decisions.values("question__instance")) for decisions in (on_whole, on_parts))
     return found.filter(whole | part)
@@ -70,7 +70,7 @@ def count_items(study: Study) -> dict[Outcome, int]:
 
 def _is_first(outcome: Outcome, order: Sequence[Outcome], has: Mapping[Outcome, str]) -> Q:
     """Select the items with a question of this outcome and none of an outcome before it in `order`."""
-    others = {has[other]: 0 for other in _before(outcome, order)}
+    others = {has[other]: 0 for other in _earlier_outcomes(outcome, order)}
     return Q(**{f"{has[outcome]}__gt": 0}, **others)
 
 
@@ -135,5 +135,5 @@ def _decisions_on(study: Study, **about: Any) -> QuerySet[Decision]:
     return Decision.objects.filter(question__study=study, **about).order_by()
 
 
-def _before(outcome: Outcome, order: Sequence[Outcome]) -> Sequence[Outcome]:
+def _earlier_outcomes(outcome: Outcome, order: Sequence[Outcome]) -> Sequence[Outcome]:
     return order[: order.index(outcome)] if outcome in order else order

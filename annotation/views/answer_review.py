@@ -27,7 +27,7 @@ def change(request: HttpRequest, session: Session, slot: int | None = None) -> H
     if not own or (slot is not None and slot not in own):
         return redirect_to_session(session)
     at = own.index(slot) if slot is not None else len(own) - 1
-    given = responses.answer_in(session=session, slot=own[at])
+    given = responses.current_answer(session=session, slot=own[at])
     extra = {
         "page": _answered_question(session, given, number=at + 1),
         "ahead": [],
@@ -53,7 +53,7 @@ def _answered_question(session: Session, given: Response, *, number: int) -> Que
         number=number,
         total=session.questions_total,
         action=session_urls(session.token)["answer"],
-        posted=get_kind(question.kind).posted(question.content, given.shown_order, given.whole_answer),
+        posted=get_kind(question.kind).form_data(question.content, given.shown_order, given.whole_answer),
         replaces=given.version,
         records_writing=session.study.design.records_writing,
     )

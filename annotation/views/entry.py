@@ -55,7 +55,7 @@ def take(request: HttpRequest, name: str) -> HttpResponse:
 def _arrive_from_prolific(request: HttpRequest, study: Study) -> HttpResponse:
     entry = _read_prolific(request, study)
     _check_sent_here(study, entry)
-    with _noted(study, entry.person):
+    with _note_refusals(study, entry.person):
         session = sessions.find(study=study, entry=entry)
         if session is None and request.method != "POST":
             sessions.check_can_start(study=study, entry=entry, provider=entry.provider, now=timezone.now())
@@ -116,8 +116,8 @@ def _arrive_by_invite(request: HttpRequest, study: Study) -> HttpResponse:
             gettext("This invitation is not valid."),
             gettext("Check that you have the whole link, or ask for a new one."),
         )
-    entry = _named(request, study)
-    with _noted(study, entry.person if entry else ""):
+    entry = _read_personal_link(request, study)
+    with _note_refusals(study, entry.person if entry else ""):
         session = sessions.find(study=study, entry=entry) if entry else _session_of_this_browser(request, study)
         if session is not None:
             return redirect_to_session(session)
@@ -133,7 +133,7 @@ def _arrive_by_invite(request: HttpRequest, study: Study) -> HttpResponse:
 def _start_anonymously(request: HttpRequest, study: Study) -> HttpResponse:
     """Start the session of an unknown person; its token is kept in a cookie of their browser."""
     entry = invite.anonymous_entry(request.POST.get("visit", ""))
-    with _noted(study, entry.person):
+    with _note_refusals(study, entry.person):
         session = _start(study, entry, network=network_of(request))
     response = redirect_to_session(session)
     response.set_signed_cookie(
@@ -147,7 +147,7 @@ def _start_anonymously(request: HttpRequest, study: Study) -> HttpResponse:
     return response
 
 
-def _named(request: HttpRequest, study: Study) -> Entry | None:
+def _read_personal_link(request: HttpRequest, study: Study) -> Entry | None:
     """Return the arrival of a personal link, None for the shared link. Raises BadEntry if its key is wrong."""
     name = request.GET.get("who", "").strip()
     if not name:
@@ -198,7 +198,7 @@ _NOTED: dict[type[AnnotationError], EntryEvent.What] = {
 
 
 @contextmanager
-def _noted(study: Study, person: str) -> Iterator[None]:
+def _note_refusals(study: Study, person: str) -> Iterator[None]:
     """Count a refusal inside as a suspicious arrival of `person`, "" if unknown."""
     try:
         yield

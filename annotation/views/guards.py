@@ -58,7 +58,7 @@ def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) ->
     @csrf_exempt
     @never_cache
     @wraps(view)
-    def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapper(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         try:
             response = view(request, *args, **kwargs)
         except AnnotationError as error:
@@ -66,7 +66,7 @@ def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) ->
         compress(request, response)
         return response
 
-    return guarded
+    return wrapper
 
 
 def session_view(view: Callable[Concatenate[HttpRequest, Session, P], HttpResponse]) -> Callable[..., HttpResponse]:

@@ -38,7 +38,9 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
     extra = {
         "ending": SessionState.WITHDRAWN if withdrawn else session.state,
         "finished": is_finished,
-        "left_out_here": skip_allowance.unproven(session=session) if session.state == SessionState.LEFT_OUT else 0,
+        "left_out_here": skip_allowance.unproven_skips(session=session)
+        if session.state == SessionState.LEFT_OUT
+        else 0,
         # A session without questions was not in practice: its questions were withdrawn.
         "in_practice": session.first_question_at is None and session.questions_total > 0,
         "can_revive": sessions.can_revive(session=session, now=now),

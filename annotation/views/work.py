@@ -55,7 +55,7 @@ def _page(request: HttpRequest, session: Session) -> HttpResponse:
             return show_feedback(request, session) or show_lobby(request, session)
         case SessionState.WORKING:
             return show_feedback(request, session) or _work(request, session)
-        case SessionState.SUPERSEDED if (other := switch_role.session_switched_to(session=session)) is not None:
+        case SessionState.SUPERSEDED if (other := switch_role.switched_session(session=session)) is not None:
             # The original link leads to the study switched to.
             return redirect_to_session(other)
         case _:

@@ -38,7 +38,7 @@ def evaluate_blind(benchmark: Benchmark[Any, Any], data: Any, part: Part, featur
         raise BenchmarkError(
             f"{benchmark.title} has no choice between {SEEN[part]}, the only part that the baseline sees."
         )
-    scores = _fitted(cases, features)
+    scores = _score_cases(cases, features)
 
     def score(blocks: Iterable[Block]) -> Iterator[Floats]:
         for block, (_, choices) in zip(blocks, asked, strict=True):
@@ -56,7 +56,7 @@ def evaluate_blind(benchmark: Benchmark[Any, Any], data: Any, part: Part, featur
     return replace(found, notes=[*found.notes, _note(part, accuracy)])
 
 
-def _fitted(asked: Sequence[Case], features: Features) -> dict[str, dict[str, float]]:
+def _score_cases(asked: Sequence[Case], features: Features) -> dict[str, dict[str, float]]:
     """Return the scores of the options of each case, by its name."""
     cases = merge_cases(asked)
     missing = features.missing(option for case in cases for option in case.options.values())

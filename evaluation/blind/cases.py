@@ -48,7 +48,7 @@ def case_of(kind: Kind, content: Mapping[str, Any], right: str, *, instance: int
     options = visible_options(kind, content, part)
     if right not in options:
         return None
-    shown, offered = kind.shown(content), kind.options(content)
+    shown, offered = kind.question_content(content), kind.options(content)
     pictures = [*shown.pictures, *(option.picture for option in offered if option.picture)]
     texts = [*(each.text for each in shown.texts), *(option.text for option in offered if option.text)]
     shares = {f"instance {instance}"}

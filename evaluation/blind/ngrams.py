@@ -42,15 +42,15 @@ class Ngrams:
             CountVectorizer(analyzer="char", ngram_range=CHARACTERS, **shared),
         ]
         for vectorizer in self._vectorizers:
-            vectorizer.fit(map(_marked, options))
+            vectorizer.fit(map(_mark_edges, options))
 
     def rows(self, options: Sequence[str]) -> "csr_array":
         from scipy.sparse import csr_array, hstack
 
-        texts = [_marked(text) for text in options]
+        texts = [_mark_edges(text) for text in options]
         lengths = csr_array(np.log1p([[len(text)] for text in options]))
         return csr_array(hstack([lengths, *(vectorizer.transform(texts) for vectorizer in self._vectorizers)]))
 
 
-def _marked(text: str) -> str:
+def _mark_edges(text: str) -> str:
     return f"{EDGE}{text.replace(' ', SPACE)}{EDGE}"

@@ -14,7 +14,7 @@ from evaluation.benchmark_files import filename_of, json_list, json_object, noth
 from evaluation.errors import BenchmarkError
 from evaluation.protocols.base import Benchmark, Block, Breakdown, Cell, Choice, EmbedTexts, Evaluation
 from evaluation.scene_graphs import attribution_cases, relation_cases
-from evaluation.word_order import TAGGER, installed_tagger, shuffled
+from evaluation.word_order import TAGGER, installed_tagger, shuffle_caption
 from studies.importing import Record
 from studies.importing.aro import SHUFFLED
 from studies.importing.captions import retrieval
@@ -120,7 +120,7 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
                 cases = []
                 for image, number, caption in _captions(folder / CAPTIONS[dataset]):
                     rng = random.Random(f"{seed}|{image}|{number}")  # noqa: S311 (the order is public)
-                    orders = shuffled(caption, tagger=tagger, rng=rng)
+                    orders = shuffle_caption(caption, tagger=tagger, rng=rng)
                     cases.append({"image": image, "caption_options": [caption, *orders]})
                 (folder / file).write_text(json.dumps(cases, ensure_ascii=False), encoding="utf-8")
                 said.append(f"{file}: {len(cases):,} captions in other orders. {'' if tagger else NO_TAGGER}".strip())
@@ -138,7 +138,7 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
         for cases in data.values():
             yield from [[Choice("text", 0, cases.roles.index("caption"))]] * len(cases.records)
 
-    def found(self, data: Mapping[str, Cases], scored: Iterator[tuple[Block, Floats]]) -> Answers:
+    def collect_outcomes(self, data: Mapping[str, Cases], scored: Iterator[tuple[Block, Floats]]) -> Answers:
         return {dataset: np.array([next(scored)[1][0] for _ in cases.records]) for dataset, cases in data.items()}
 
     def tables(self, data: Mapping[str, Cases], found: Answers) -> Evaluation:
@@ -148,7 +148,7 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
         for dataset, cases in data.items():
             scores = found[dataset]
             if dataset in REGIONS:
-                by_subtype = _by_subtype(cases, scores.argmax(axis=1) == 1)
+                by_subtype = _subtype_scores(cases, scores.argmax(axis=1) == 1)
                 cells[dataset] = macro(by_subtype, cases.least)
                 parts += [
                     Breakdown(f"{dataset}: {name}", each.n, {"1 of 2": each}) for name, each in by_subtype.items()
@@ -207,7 +207,7 @@ def _captions(path: Path) -> Iterator[tuple[str, int, str]]:
         raise BenchmarkError(*problems)
 
 
-def _by_subtype(cases: Cases, correct: Bools) -> dict[str, Score]:
+def _subtype_scores(cases: Cases, correct: Bools) -> dict[str, Score]:
     """Return the score of each relation or pair of attributes, except those left out by name."""
     counted = scores_by(correct, [record.subtype for record in cases.records])
     return {name: each for (name,), each in counted.items() if name not in cases.left_out}

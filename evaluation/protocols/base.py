@@ -101,7 +101,7 @@ class Benchmark(ABC, Generic[Data, Found]):
         )
 
     @abstractmethod
-    def found(self, data: Data, scored: Iterator[tuple[Block, Floats]]) -> Found:
+    def collect_outcomes(self, data: Data, scored: Iterator[tuple[Block, Floats]]) -> Found:
         """Return the outcomes from the scores of all blocks, in order."""
 
     @abstractmethod
@@ -112,7 +112,7 @@ class Benchmark(ABC, Generic[Data, Found]):
     def chance(self, data: Data) -> Mapping[str, float | None]:
         """Return the expected scores of guessing, 0 to 1, by name of the overall cells; None if undefined."""
 
-    def published(self, data: Data, path: Path) -> Found | None:
+    def read_published(self, data: Data, path: Path) -> Found | None:
         """Read results in one of the benchmark's own forms, without scores; None if the file has another form.
 
         Raises BenchmarkError, or evaluation.result_files.ResultsFileError, if the file has such a form and is invalid.
@@ -135,16 +135,16 @@ class Benchmark(ABC, Generic[Data, Found]):
         return [f"{self.title} is complete as published. There is nothing to prepare."]
 
 
-def scored_by(scorer: Scorer, blocks: Iterable[Block]) -> Iterator[tuple[Block, Floats]]:
+def score_blocks(scorer: Scorer, blocks: Iterable[Block]) -> Iterator[tuple[Block, Floats]]:
     """Yield every block with its scores, images x texts. Raises BenchmarkError for scores that are none."""
     waiting: list[Block] = []
 
-    def asked() -> Iterator[Block]:
+    def remember_blocks() -> Iterator[Block]:
         for block in blocks:
             waiting.append(block)
             yield block
 
-    for scores in scorer(asked()):
+    for scores in scorer(remember_blocks()):
         block = waiting.pop(0)
         matrix = np.asarray(scores, dtype=np.float64)
         expected = (len(block.images), len(block.texts))
@@ -164,4 +164,4 @@ def scored_by(scorer: Scorer, blocks: Iterable[Block]) -> Iterator[tuple[Block, 
 
 def evaluate(benchmark: Benchmark[Data, Found], data: Data, scorer: Scorer) -> Evaluation:
     """Score a benchmark and return its tables. Raises BenchmarkError."""
-    return benchmark.tables(data, benchmark.found(data, scored_by(scorer, benchmark.blocks(data))))
+    return benchmark.tables(data, benchmark.collect_outcomes(data, score_blocks(scorer, benchmark.blocks(data))))

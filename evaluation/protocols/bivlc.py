@@ -18,7 +18,7 @@ from analytics.scores import (
 )
 from evaluation.benchmark_files import (
     columns_of,
-    described,
+    describe_record,
     filename_of,
     first_there,
     labels_of,
@@ -29,7 +29,7 @@ from evaluation.benchmark_files import (
 from evaluation.errors import BenchmarkError
 from evaluation.parquet_images import shards_of, texts_of
 from evaluation.protocols.base import Benchmark, Block, Breakdown, Choice, Evaluation
-from evaluation.result_files import Described, read_detections, read_outcomes
+from evaluation.result_files import RowContent, read_detections, read_outcomes
 from studies.importing import RowProblem
 from studies.importing.captions import bivlc_release
 from studies.importing.parquet import Cell
@@ -51,7 +51,7 @@ class Instances:
     images: the positive and the negative image of each; None if the files do not say which images were released.
     """
 
-    described: Sequence[Described]
+    described: Sequence[RowContent]
     images: Sequence[tuple[str, str]] | None
 
 
@@ -93,12 +93,12 @@ class BiVLC(Benchmark[Instances, Results]):
         if release is not None:
             records = records_of(release, "bivlc")
             pairs = [(filename_of(one, IMAGES[0]), filename_of(one, IMAGES[1])) for one in records]
-            return Instances([described(one) for one in records], pairs)
+            return Instances([describe_record(one) for one in records], pairs)
         shards = shards_of(folder, "test")
         if shards:
             return _of_tables(shards)
         if (folder / MANIFEST).is_file() and (folder / ACCEPTED).is_file():
-            return Instances(_accepted(folder), None)
+            return Instances(_accepted_rows(folder), None)
         expected = f"{', '.join(RELEASES[:2])}, data/test-*.parquet, or {MANIFEST} with {ACCEPTED}, must be there."
         raise nothing_there(folder, expected)
 
@@ -114,7 +114,7 @@ class BiVLC(Benchmark[Instances, Results]):
         both = [Choice(among, place, place) for among in ("text", "image") for place in (0, 1)]
         yield from [both] * len(data.described)
 
-    def found(self, data: Instances, scored: Iterator[tuple[Block, Floats]]) -> Results:
+    def collect_outcomes(self, data: Instances, scored: Iterator[tuple[Block, Floats]]) -> Results:
         matrices = [matrix for _, matrix in scored]
         return Results(outcomes_of_scores(np.array(matrices, dtype=np.float64).reshape(-1, 2, 2)))
 
@@ -130,7 +130,7 @@ class BiVLC(Benchmark[Instances, Results]):
     def chance(self, data: Instances) -> Mapping[str, float | None]:
         return {**CHANCE, TEXT_DETECTION: 1 / 2, IMAGE_DETECTION: 1 / 2}
 
-    def published(self, data: Instances, path: Path) -> Results | None:
+    def read_published(self, data: Instances, path: Path) -> Results | None:
         columns = columns_of(path)
         if any(names <= columns for names in OUTCOMES):
             file = read_outcomes(path)
@@ -139,10 +139,10 @@ class BiVLC(Benchmark[Instances, Results]):
                 raise BenchmarkError(*left_out)
             return Results(file.outcomes.of(np.array(places)))
         if columns >= DETECTIONS:
-            return self._detected(data, path)
+            return self._detection_results(data, path)
         return None
 
-    def _detected(self, data: Instances, path: Path) -> Results:
+    def _detection_results(self, data: Instances, path: Path) -> Results:
         detections = read_detections(path)
         if detections.image is None:
             raise BenchmarkError(f"{path.name} has no column img_pred, which BiVLC needs for detectors of images.")
@@ -159,20 +159,20 @@ class BiVLC(Benchmark[Instances, Results]):
 
 def _of_tables(paths: Sequence[Path]) -> Instances:
     """Return the release as the Hugging Face Hub has it, and as `export --format hf` writes it."""
-    instances: list[Described] = []
+    instances: list[RowContent] = []
     images: list[tuple[str, str]] = []
     for path in paths:
         for row, texts in enumerate(texts_of(path, TEXTS, IMAGES)):
-            instances.append(Described(*(texts[name] for name in TEXTS)))
+            instances.append(RowContent(*(texts[name] for name in TEXTS)))
             file = f"{path.parent.name}/{path.name}"
             images.append((Cell(file, row, IMAGES[0]).filename, Cell(file, row, IMAGES[1]).filename))
     return Instances(instances, images)
 
 
-def _accepted(folder: Path) -> list[Described]:
+def _accepted_rows(folder: Path) -> list[RowContent]:
     """Return the accepted rows of the manifest as they were released, in the order of the release."""
     by_key = {record.key: record for record in records_of(folder / MANIFEST, "bivlc-manifest")}
-    released: dict[int, Described] = {}
+    released: dict[int, RowContent] = {}
     problems = []
     with (folder / ACCEPTED).open("rb") as stream:
         for item in read_table(stream, ("index", "accepted", "release_row")):
@@ -187,7 +187,7 @@ def _accepted(folder: Path) -> list[Described]:
                     f"{ACCEPTED}: Record {number}: it does not name a row of {MANIFEST} and a place in the release."
                 )
                 continue
-            released[int(row["release_row"])] = described(by_key[row["index"]], rule=bivlc_release)
+            released[int(row["release_row"])] = describe_record(by_key[row["index"]], rule=bivlc_release)
     if problems:
         raise BenchmarkError(*problems)
     return [released[place] for place in sorted(released)]

@@ -74,7 +74,7 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
         if not found:
             raise BenchmarkError(f"{path.name} has no descriptions.")
         if path.name != UNLABELLED:
-            _known(found, path.name)
+            _known_targets(found, path.name)
         return found
 
     def blocks(self, data: Sequence[Description]) -> Iterator[Block]:
@@ -82,12 +82,12 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
             yield Block(one.images, (one.text,))
 
     def choices(self, data: Sequence[Description]) -> Iterator[Sequence[Choice]]:
-        for target in _known(data):
+        for target in _known_targets(data):
             yield [Choice("image", 0, target)]
 
-    def found(self, data: Sequence[Description], scored: Iterator[tuple[Block, Floats]]) -> Bools:
+    def collect_outcomes(self, data: Sequence[Description], scored: Iterator[tuple[Block, Floats]]) -> Bools:
         # Fail before anything is scored.
-        targets = np.array(_known(data))
+        targets = np.array(_known_targets(data))
         return right_choices(_rows(scored), targets)
 
     def answers(self, data: Sequence[Description], scored: Iterator[tuple[Block, Floats]]) -> str:
@@ -108,13 +108,13 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
     def chance(self, data: Sequence[Description]) -> Mapping[str, float | None]:
         return dict.fromkeys(("Accuracy", "Video", "Static"), 1 / SET_SIZE)
 
-    def published(self, data: Sequence[Description], path: Path) -> Bools | None:
+    def read_published(self, data: Sequence[Description], path: Path) -> Bools | None:
         if path.suffix != ".json":
             return None
         results = json_object(path)
         correct: list[bool] = []
         problems: list[str] = []
-        for one, target in zip(data, _known(data), strict=True):
+        for one, target in zip(data, _known_targets(data), strict=True):
             value: Any = results.get(one.directory)
             right = value.get(f"correct_{target}") if isinstance(value, dict) else None
             if right not in (0, 1):
@@ -131,7 +131,7 @@ def _targets_of(record: Record) -> Sequence[int | None]:
     return [None] * len(record.captions) if known is None else known
 
 
-def _known(data: Sequence[Description], name: str = UNLABELLED) -> list[int]:
+def _known_targets(data: Sequence[Description], name: str = UNLABELLED) -> list[int]:
     """Return the targets. Raises BenchmarkError if one is withheld."""
     targets = [one.target for one in data if one.target is not None]
     if len(targets) < len(data):

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.scores import Bools, Floats, Mean, Score, drop_rate, score
-from evaluation.alterations import ENCODERS, altered, mixed, partners, patched, substitutes_of
+from evaluation.alterations import ENCODERS, alter_caption, mix_images, partners, patch_image, substitutes_of
 from evaluation.benchmark_files import filename_of, first_there, json_list, json_object, nothing_there, records_of
 from evaluation.errors import BenchmarkError
 from evaluation.pictures import IMAGES, Pictures
 from evaluation.protocols.base import Benchmark, Block, Breakdown, Cell, EmbedTexts, Evaluation
 from studies.importing.captions import retrieval
 from studies.importing.rococo import ALTERED, POLICIES
-from studies.wording import counted
+from studies.wording import format_count
 
 FILES = {policy: f"{policy}.json" for policy in POLICIES}
 CAPTIONS, SUBSTITUTES = "coco_karpathy_test.json", "substitutes.json"
@@ -37,7 +37,7 @@ METHODS = {"mixed": "mix", "patched": "patch"}
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ImageAlteration:
     """How every image was altered: method (mixed, patched), share of the first image, and random seed."""
 
     method: str
@@ -54,7 +54,7 @@ class Made:
         return f"{METHODS[self.method]}_{self.share}{'' if self.seed == SEEDS[0] else f'_seed{self.seed}'}"
 
 
-ALL_MADE = [Made(method, share, seed) for method in METHODS for share in SHARES for seed in SEEDS]
+ALL_MADE = [ImageAlteration(method, share, seed) for method in METHODS for share in SHARES for seed in SEEDS]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Pool:
     images: Sequence[str]
     captions: Sequence[Sequence[str]]
     altered: Mapping[str, Sequence[Sequence[str]]]
-    made: Mapping[Made, Sequence[str]]
+    made: Mapping[ImageAlteration, Sequence[str]]
 
     @property
     def texts(self) -> list[str]:
@@ -91,8 +91,8 @@ class TieRuleOutcomes:
 
     images: Mapping[str | None, Bools]
     images_fooled: Mapping[str, Bools]
-    texts: Mapping[Made | None, Bools]
-    texts_fooled: Mapping[Made, Bools]
+    texts: Mapping[ImageAlteration | None, Bools]
+    texts_fooled: Mapping[ImageAlteration, Bools]
 
 
 OutcomesByTieRule = Mapping[str, TieRuleOutcomes]
@@ -159,10 +159,10 @@ class RoCOCO(Benchmark[Pool, OutcomesByTieRule]):
             for start in range(0, len(names), IMAGES_AT_ONCE):
                 yield Block(names[start : start + IMAGES_AT_ONCE], originals)
 
-    def found(self, data: Pool, scored: Iterator[tuple[Block, Floats]]) -> OutcomesByTieRule:
+    def collect_outcomes(self, data: Pool, scored: Iterator[tuple[Block, Floats]]) -> OutcomesByTieRule:
         counts = [len(texts) for texts in data.captions]
         n, owner = data.n_captions, np.repeat(np.arange(len(data.images)), counts)
-        of_texts = _OfTexts(counts, data.altered)
+        of_texts = _TextRetrieval(counts, data.altered)
         # Per original caption: the best right image, the best wrong one, and the last of the best ones.
         right_image, wrong_image = _lowest(n), _lowest(n)
         best_image, last_image = _lowest(n), np.zeros(n, dtype=np.int64)
@@ -176,15 +176,15 @@ class RoCOCO(Benchmark[Pool, OutcomesByTieRule]):
             right_image = np.maximum(right_image, np.where(own, originals, -np.inf).max(axis=0))
             wrong_image = np.maximum(wrong_image, np.where(own, -np.inf, originals).max(axis=0))
             highest = originals.max(axis=0)
-            last_image = np.where(highest >= best_image, rows[_last_of_equals(originals.T)], last_image)
+            last_image = np.where(highest >= best_image, rows[_last_best(originals.T)], last_image)
             best_image = np.maximum(best_image, highest)
         for made, names in data.made.items():
             for _ in range(0, len(names), IMAGES_AT_ONCE):
                 _, scores = next(scored)
                 best_made[made] = np.maximum(best_made[made], scores.max(axis=0))
-        strict = _first_found(right_image, wrong_image, best_made)
+        strict = _first_hits(right_image, wrong_image, best_made)
         right_of_equals = last_image == owner
-        authors: dict[Made | None, Bools] = {None: right_of_equals}
+        authors: dict[ImageAlteration | None, Bools] = {None: right_of_equals}
         # Altered images come after all photos, so they win ties.
         authors |= {made: right_of_equals & (best_image > best) for made, best in best_made.items()}
         fooled = {made: best >= best_image for made, best in best_made.items()}
@@ -210,13 +210,13 @@ class RoCOCO(Benchmark[Pool, OutcomesByTieRule]):
                     made: _cells(before["T2I"], score(each.texts[made]), score(each.texts_fooled[made]))
                     for made in of_seeds
                 }
-                cells = _over_seeds(list(by_seed.values()))
+                cells = _average_seeds(list(by_seed.values()))
                 whole[f"T2I R@1, {setting}{suffix}"] = cells[WITH]
                 title, n = f"T2I, {setting}", before["T2I"].n
                 parts += [
                     Breakdown(f"{title}, seed {made.seed}{suffix}", n, of_seed) for made, of_seed in by_seed.items()
                 ]
-                parts.append(Breakdown(f"{title}, mean of {counted(len(by_seed), 'seed')}{suffix}", n, cells))
+                parts.append(Breakdown(f"{title}, mean of {format_count(len(by_seed), 'seed')}{suffix}", n, cells))
         return Evaluation(Breakdown("all", len(data.images), whole), parts, _notes(data))
 
     def chance(self, data: Pool) -> Mapping[str, float | None]:
@@ -233,7 +233,7 @@ class RoCOCO(Benchmark[Pool, OutcomesByTieRule]):
         source = first_there(folder, (*FILES.values(), CAPTIONS))
         if source is None:
             raise nothing_there(folder, f"one of {', '.join([*FILES.values(), CAPTIONS])} must be there.")
-        images = [str(item["image"]) for item in _captioned(source)]
+        images = [str(item["image"]) for item in _read_captions(source)]
         return said + [_make_images(folder, made, images) for made in ALL_MADE]
 
 
@@ -252,7 +252,7 @@ def _lowest(count: int) -> Floats:
     return np.full(count, -np.inf)
 
 
-class _OfTexts:
+class _TextRetrieval:
     """Results of each image's search among the captions, added a few images at a time."""
 
     def __init__(self, counts: Sequence[int], altered: Mapping[str, Sequence[Sequence[str]]]) -> None:
@@ -264,7 +264,7 @@ class _OfTexts:
         self.orders: dict[str | None, NDArray[np.int64]] = {None: np.arange(self.n)}
         at = self.n
         for policy, texts in altered.items():
-            self.orders[policy] = _in_file_order(counts, [len(each) for each in texts], at)
+            self.orders[policy] = _file_columns(counts, [len(each) for each in texts], at)
             at += sum(map(len, texts))
         self.right: dict[str | None, Bools] = {name: np.zeros(images, dtype=np.bool_) for name in self.orders}
         self.fooled: dict[str, Bools] = {policy: np.zeros(images, dtype=np.bool_) for policy in altered}
@@ -274,7 +274,7 @@ class _OfTexts:
         self.right_text[rows] = np.where(own, originals, -np.inf).max(axis=1)
         self.wrong_text[rows] = np.where(own, -np.inf, originals).max(axis=1)
         for name, order in self.orders.items():
-            first = order[_last_of_equals(scores[:, order])]
+            first = order[_last_best(scores[:, order])]
             is_original = first < self.n
             self.right[name][rows] = is_original & own[np.arange(len(rows)), np.where(is_original, first, 0)]
             if name is not None:
@@ -282,10 +282,10 @@ class _OfTexts:
                 self.altered_text[name][rows] = scores[:, order[order >= self.n]].max(axis=1)
 
     def strict(self) -> tuple[dict[str | None, Bools], dict[str, Bools]]:
-        return _first_found(self.right_text, self.wrong_text, self.altered_text)
+        return _first_hits(self.right_text, self.wrong_text, self.altered_text)
 
 
-def _in_file_order(originals: Sequence[int], altered: Sequence[int], at: int) -> NDArray[np.int64]:
+def _file_columns(originals: Sequence[int], altered: Sequence[int], at: int) -> NDArray[np.int64]:
     """Return the columns of the captions in the order of a file: each image's originals, then its altered ones.
 
     The altered ones begin at column `at`.
@@ -298,13 +298,13 @@ def _in_file_order(originals: Sequence[int], altered: Sequence[int], at: int) ->
     return np.array(order, dtype=np.int64)
 
 
-def _last_of_equals(scores: Floats) -> NDArray[np.int64]:
+def _last_best(scores: Floats) -> NDArray[np.int64]:
     """Return for each row the column of its highest score; the last one in a tie."""
     last: NDArray[np.int64] = scores.shape[1] - 1 - scores[:, ::-1].argmax(axis=1)
     return last
 
 
-def _first_found(
+def _first_hits(
     right: Floats, wrong: Floats, by_name: Mapping[Name, Floats]
 ) -> tuple[dict[Name | None, Bools], dict[Name, Bools]]:
     """Return whether the first result is right, and whether it is an altered item, if a tie is wrong."""
@@ -320,7 +320,7 @@ def _cells(before: Score, after: Score, fooled: Score) -> dict[str, Cell]:
     return {WITHOUT: before, WITH: after, DROP: drop_rate(before, after), RSMS: fooled}
 
 
-def _over_seeds(by_seed: Sequence[Mapping[str, Cell]]) -> dict[str, Cell]:
+def _average_seeds(by_seed: Sequence[Mapping[str, Cell]]) -> dict[str, Cell]:
     """Return the mean of every cell over seeds, and the standard deviation (n - 1) of Recall@1 with altered images."""
     if len(by_seed) == 1:
         return dict(by_seed[0])
@@ -348,7 +348,7 @@ def _notes(data: Pool) -> list[str]:
     return notes + ([f"Images were not created: these folders are missing: {', '.join(missing)}."] if missing else [])
 
 
-def _captioned(path: Path) -> list[dict[str, Any]]:
+def _read_captions(path: Path) -> list[dict[str, Any]]:
     """Return the objects with image and caption of a file of captions."""
     items = json_list(path)
     if not items or not all(
@@ -359,7 +359,7 @@ def _captioned(path: Path) -> list[dict[str, Any]]:
     return items
 
 
-def _make_images(folder: Path, made: Made, images: Sequence[str]) -> str:
+def _make_images(folder: Path, made: ImageAlteration, images: Sequence[str]) -> str:
     """Alter every image with its partner, unless the folder for them exists."""
     inside = made.folder
     if (folder / inside).exists():
@@ -371,7 +371,11 @@ def _make_images(folder: Path, made: Made, images: Sequence[str]) -> str:
     unfinished.mkdir(exist_ok=True)
     for image, other in zip(images, others, strict=True):
         pair = pictures.open(image), pictures.open(images[other])
-        result = mixed(*pair, share=made.share) if made.method == "mixed" else patched(*pair, rng=rng, share=made.share)
+        result = (
+            mix_images(*pair, share=made.share)
+            if made.method == "mixed"
+            else patch_image(*pair, rng=rng, share=made.share)
+        )
         result.save(unfinished / Path(image).name, "JPEG", quality=95)
     unfinished.rename(folder / inside)
     return f"{inside}: {len(images):,} images."
@@ -387,12 +391,12 @@ def _make_captions(folder: Path, *, seed: int, encoders: Mapping[str, EmbedTexts
     substitutes = substitutes_of(json_object(folder / SUBSTITUTES), SUBSTITUTES)
     made: dict[str, list[dict[str, Any]]] = {policy: [] for policy in lacking}
     without = 0
-    for item in _captioned(folder / CAPTIONS):
+    for item in _read_captions(folder / CAPTIONS):
         captions = [str(text) for text in item["caption"]]
         by_caption = []
         for number, caption in enumerate(captions[:ALTERED]):
             rng = random.Random(f"{seed}|{item['image']}|{number}")  # noqa: S311 (no secret)
-            by_caption.append(altered(caption, substitutes, lacking, encoders=list(encoders.values()), rng=rng))
+            by_caption.append(alter_caption(caption, substitutes, lacking, encoders=list(encoders.values()), rng=rng))
         if len(by_caption) < ALTERED or not all(set(lacking) <= set(each) for each in by_caption):
             without += 1
             continue

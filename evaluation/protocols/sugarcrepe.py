@@ -10,7 +10,7 @@ import numpy as np
 from analytics.scores import Bools, Floats, Mean, Score, macro, right_choices, score, scores_by
 from evaluation.benchmark_files import (
     columns_of,
-    described,
+    describe_record,
     filename_of,
     labels_of,
     nothing_there,
@@ -19,7 +19,7 @@ from evaluation.benchmark_files import (
 )
 from evaluation.errors import BenchmarkError
 from evaluation.protocols.base import Benchmark, Block, Breakdown, Cell, Choice, Evaluation
-from evaluation.result_files import Described, read_correct, read_detections, read_two_choice_answers
+from evaluation.result_files import RowContent, read_correct, read_detections, read_two_choice_answers
 
 FILES = tuple(
     f"{name}.json"
@@ -34,7 +34,7 @@ ORDERS = ("negative-first", "positive-first")
 class Items:
     """images: the file of each item's photo."""
 
-    described: Sequence[Described]
+    described: Sequence[RowContent]
     images: Sequence[str]
     notes: Sequence[str] = ()
 
@@ -84,7 +84,7 @@ class SugarCrepe(Benchmark[Items, Choices]):
         else:
             raise nothing_there(folder, f"one of {', '.join(FILES)}, or {MANIFEST}, must exist.")
         return Items(
-            [described(record) for record in records], [filename_of(record, "image") for record in records], notes
+            [describe_record(record) for record in records], [filename_of(record, "image") for record in records], notes
         )
 
     def blocks(self, data: Items) -> Iterator[Block]:
@@ -94,7 +94,7 @@ class SugarCrepe(Benchmark[Items, Choices]):
     def choices(self, data: Items) -> Iterator[Sequence[Choice]]:
         yield from [[Choice("text", 0, 0)]] * len(data.described)
 
-    def found(self, data: Items, scored: Iterator[tuple[Block, Floats]]) -> Choices:
+    def collect_outcomes(self, data: Items, scored: Iterator[tuple[Block, Floats]]) -> Choices:
         rows = np.array([matrix[0] for _, matrix in scored], dtype=np.float64).reshape(-1, 2)
         return Choices({"": right_choices(rows, 0)})
 
@@ -108,14 +108,16 @@ class SugarCrepe(Benchmark[Items, Choices]):
         ]
         whole = self._cells(found, np.ones(len(data.described), dtype=np.bool_))
         macros = {order: macro(scores_by(correct, subtypes)) for order, correct in found.correct.items()}
-        whole |= {_named("Macro", order): cell for order, cell in macros.items()}
+        whole |= {_cell_name("Macro", order): cell for order, cell in macros.items()}
         if len(macros) > 1:
             whole["Macro, average of orders"] = _average(list(macros.values()))
         return Evaluation(Breakdown("all", len(data.described), whole), parts, [*data.notes, *found.notes])
 
     def chance(self, data: Items) -> Mapping[str, float | None]:
         orders = ("", *ORDERS)
-        cells: dict[str, float | None] = {_named(name, order): 1 / 2 for name in ("Micro", "Macro") for order in orders}
+        cells: dict[str, float | None] = {
+            _cell_name(name, order): 1 / 2 for name in ("Micro", "Macro") for order in orders
+        }
         # Guessing the same position twice, or the same caption twice, is correlated across the orders.
         return cells | {
             "Micro, both orders": None,
@@ -123,13 +125,13 @@ class SugarCrepe(Benchmark[Items, Choices]):
             "Macro, average of orders": 1 / 2,
         }
 
-    def published(self, data: Items, path: Path) -> Choices | None:
+    def read_published(self, data: Items, path: Path) -> Choices | None:
         if path.is_dir():
             return self._answers(data, path)
         columns = columns_of(path)
         if "correct" in columns:
             file = read_correct(path)
-            return self._joined(data, path, {"": (file.instances, file.correct)})
+            return self._join_answers(data, path, {"": (file.instances, file.correct)})
         if "text_pred" in columns:
             detections = read_detections(path)
             if len(detections.text) != len(data.described):
@@ -144,15 +146,17 @@ class SugarCrepe(Benchmark[Items, Choices]):
         direct = sorted(folder.glob("gpt4v-*.json"))
         if direct:
             inside = {next((order for order in ORDERS if folder.name.endswith(order)), ""): direct}
-        answers: dict[str, tuple[list[Described], Bools]] = {}
+        answers: dict[str, tuple[list[RowContent], Bools]] = {}
         for order, files in inside.items():
             if files:
                 read = [read_two_choice_answers(file) for file in files]
                 instances = [one for file in read for one in file.instances]
                 answers[order] = instances, np.concatenate([file.correct for file in read])
-        return self._joined(data, folder, answers) if answers else None
+        return self._join_answers(data, folder, answers) if answers else None
 
-    def _joined(self, data: Items, path: Path, answers: Mapping[str, tuple[Sequence[Described], Bools]]) -> Choices:
+    def _join_answers(
+        self, data: Items, path: Path, answers: Mapping[str, tuple[Sequence[RowContent], Bools]]
+    ) -> Choices:
         correct: dict[str, Bools] = {}
         notes: list[str] = []
         for order, (instances, right) in answers.items():
@@ -163,7 +167,7 @@ class SugarCrepe(Benchmark[Items, Choices]):
 
     def _cells(self, found: Choices, members: Bools) -> dict[str, Cell]:
         cells: dict[str, Cell] = {
-            _named("Micro", order): score(correct[members]) for order, correct in found.correct.items()
+            _cell_name("Micro", order): score(correct[members]) for order, correct in found.correct.items()
         }
         if len(found.correct) > 1:
             in_each = [correct[members] for correct in found.correct.values()]
@@ -180,5 +184,5 @@ def _average(scores: Sequence[Score | Mean]) -> Mean:
     return Mean(sum(known) / len(known), n) if len(known) == len(values) else Mean(None, n, "Nothing was counted.")
 
 
-def _named(cell: str, order: str) -> str:
+def _cell_name(cell: str, order: str) -> str:
     return f"{cell}, {order}" if order else cell

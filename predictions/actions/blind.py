@@ -18,9 +18,9 @@ from django.core.files.storage import default_storage
 from evaluation.blind.cases import Case, case_of, digest_of, merge_cases
 from evaluation.blind.logistic_regression import FOLDS, STRENGTH, CannotFit, folds_of, scores_of_fold
 from predictions.actions import store_scores, vectors
-from predictions.actions.runs import Asked, questions_of
+from predictions.actions.runs import RunQuestion, questions_of
 from predictions.blind_baselines import NAME_WITH_VECTORS, FittedBaseline, fitted_baseline
-from predictions.messages import Identity, Scored
+from predictions.messages import Identity, ScoredQuestion
 from predictions.models import PICTURE, Chunk, Run
 from predictions.pictures import opener
 from predictions.scorers import NoPicture
@@ -36,7 +36,7 @@ MOST_PICTURES = 800
 
 def begin(*, run_id: int, now: datetime) -> None:
     """Divide a run of a blind baseline into folds, if it is waiting for that."""
-    if (waiting := _waiting(run_id)) is not None:
+    if (waiting := _waiting_run(run_id)) is not None:
         store_scores.note_begun(run_id=run_id, chunk_id=0)
         _plan(*waiting, embedding=None, before=lambda cases: [], now=now)
 
@@ -46,7 +46,7 @@ def begin_with_vectors(*, run_id: int, answer: Mapping[str, Any], now: datetime)
 
     First come chunks of images to embed, then one of all questions. Does nothing for a run that is not waiting for it.
     """
-    if (waiting := _waiting(run_id)) is None:
+    if (waiting := _waiting_run(run_id)) is None:
         return
     if "error" in answer or not answer.get("embeds"):
         store_scores.plan(run_id=run_id, answer={"error": answer.get("error", NO_VECTORS)}, now=now)
@@ -63,7 +63,7 @@ def begin_with_vectors(*, run_id: int, answer: Mapping[str, Any], now: datetime)
     _plan(*waiting, embedding=embedding, before=before, now=now)
 
 
-def _waiting(run_id: int) -> tuple[Run, FittedBaseline] | None:
+def _waiting_run(run_id: int) -> tuple[Run, FittedBaseline] | None:
     """Return a run that waits to be divided, with its baseline; None for any other."""
     run = Run.objects.select_related("project", "study").filter(pk=run_id, state=Run.State.LOADING).first()
     baseline = fitted_baseline(run.spec) if run is not None else None
@@ -85,7 +85,7 @@ def _plan(
         store_scores.plan(run_id=run.pk, answer={"error": str(error)}, now=now)
         return
 
-    def divided(missing: Sequence[Asked]) -> list[list[dict[str, Any]]]:
+    def divide(missing: Sequence[RunQuestion]) -> list[list[dict[str, Any]]]:
         if not missing:
             return []
         if baseline.at_once:
@@ -95,7 +95,7 @@ def _plan(
         return [store_scores.items_of(fold) for fold in by_fold if fold]
 
     answer = {"identity": _identity(baseline, cases, embedding)}
-    store_scores.plan(run_id=run.pk, answer=answer, now=now, divided=divided, embedding=embedding)
+    store_scores.plan(run_id=run.pk, answer=answer, now=now, divided=divide, embedding=embedding)
 
 
 def score(*, chunk_id: int, now: datetime) -> None:
@@ -108,11 +108,11 @@ def score(*, chunk_id: int, now: datetime) -> None:
     if chunk is None or baseline is None:
         return
     store_scores.note_begun(run_id=chunk.run_id, chunk_id=chunk_id)
-    answer = _scored(chunk, baseline)
+    answer = _score_chunk(chunk, baseline)
     store_scores.store(run_id=chunk.run_id, chunk_id=chunk_id, answer=answer, now=now)
 
 
-def _scored(chunk: Chunk, baseline: FittedBaseline) -> Mapping[str, Any]:
+def _score_chunk(chunk: Chunk, baseline: FittedBaseline) -> Mapping[str, Any]:
     cases, embedding = _cases(chunk.run, baseline), chunk.run.embedding
     identity = _identity(baseline, cases, embedding)
     if chunk.run.model is None or identity["weights"] != chunk.run.model.weights:
@@ -120,18 +120,18 @@ def _scored(chunk: Chunk, baseline: FittedBaseline) -> Mapping[str, Any]:
     here = baseline.source(opener(_bytes, max_pixels=settings.IMAGE_MAX_PIXELS))
     features = baseline.features(here if embedding is None else vectors.kept_source(chunk.run, embedding))
     missing = features.missing(option for case in cases for option in case.options.values())
-    results: list[Scored] = []
+    results: list[ScoredQuestion] = []
     seen: list[tuple[Case, int]] = []
     for case, fold in zip(cases, folds_of(cases), strict=True):
         if gone := next((missing[option] for option in case.options.values() if option in missing), None):
-            results.append(Scored(content=case.name, error=str(gone)))
+            results.append(ScoredQuestion(content=case.name, error=str(gone)))
         else:
             seen.append((case, fold))
     known, folds = [case for case, _ in seen], [fold for _, fold in seen]
     wanted = {item["content"] for item in chunk.items}
     for fold in sorted({fold for case, fold in seen if case.name in wanted}):
         found = scores_of_fold(known, folds, fold, features)
-        results += [Scored(content=known[place].name, scores=scores) for place, scores in found.items()]
+        results += [ScoredQuestion(content=known[place].name, scores=scores) for place, scores in found.items()]
     conditions = {
         "blind_baseline": baseline.version,
         "folds": FOLDS,
@@ -162,7 +162,7 @@ def _cases(run: Run, baseline: FittedBaseline) -> list[Case]:
     found = (
         case_of(get_kind(each.kind), each.content, each.right, instance=each.instance, part=baseline.part)
         for each in questions_of(run)
-        if isinstance(each, Asked)
+        if isinstance(each, RunQuestion)
     )
     return merge_cases(case for case in found if case is not None)
 

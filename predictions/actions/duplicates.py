@@ -87,7 +87,7 @@ def _find(job: RunningJob) -> None:
         )
     try:
         embedding = embedding_of(settings.NEAR_DUPLICATE_MODEL)
-        _look_at(job, project, embedding)
+        _embed_missing(job, project, embedding)
         _compare(job, project, embedding)
     except (NoEmbedding, UnusableSet) as error:
         raise Failed(str(error)) from error
@@ -112,13 +112,13 @@ def _vectors(project: Project) -> QuerySet[PictureVector]:
     return PictureVector.objects.filter(Exists(used), embedding=embedding_in_use())
 
 
-def _look_at(job: RunningJob, project: Project, embedding: Embedding) -> None:
+def _embed_missing(job: RunningJob, project: Project, embedding: Embedding) -> None:
     """Store a vector of each image of `project` that has none."""
     there = PictureVector.objects.filter(image=OuterRef("pk"), embedding=embedding_in_use())
     missing = list(_images(project).exclude(Exists(there)).order_by("pk").values_list("pk", flat=True))
     done = 0
     for batch in in_batches(missing, PICTURES_AT_ONCE):
-        vectors = _embedded(batch, embedding)
+        vectors = _embed_batch(batch, embedding)
         rows = [
             PictureVector(image_id=sha256, embedding=embedding_in_use(), vector=vectors.get(sha256, b""))
             for sha256 in batch
@@ -130,7 +130,7 @@ def _look_at(job: RunningJob, project: Project, embedding: Embedding) -> None:
         job.advance(done=done, total=len(missing))
 
 
-def _embedded(batch: Sequence[str], embedding: Embedding) -> dict[str, bytes]:
+def _embed_batch(batch: Sequence[str], embedding: Embedding) -> dict[str, bytes]:
     """Return the vectors of the readable images of `batch`, in the form in which they are stored."""
     pictures = {}
     for sha256 in batch:
@@ -151,7 +151,7 @@ def _compare(job: RunningJob, project: Project, embedding: Embedding) -> None:
     while block := list(waiting.order_by("image_id").values_list("image_id", "vector")[:COMPARED_AT_ONCE]):
         names, vectors = _read(block)
         near = nearest_below(names, vectors, _all_vectors(job), below=below(), most=MOST_LOOKED_AT)
-        pairs = [*_of_pictures(near), *_of_known_sets(job, names, vectors, embedding)]
+        pairs = [*_picture_pairs(near), *_known_set_pairs(job, names, vectors, embedding)]
         with transaction.atomic():
             job.check()
             NearDuplicate.objects.bulk_create(pairs, ignore_conflicts=True, batch_size=500)
@@ -173,7 +173,7 @@ def _all_vectors(job: RunningJob) -> Iterator[tuple[list[str], Vectors]]:
         yield _read(block)
 
 
-def _of_pictures(near: Mapping[str, Sequence[tuple[float, str]]]) -> Iterator[NearDuplicate]:
+def _picture_pairs(near: Mapping[str, Sequence[tuple[float, str]]]) -> Iterator[NearDuplicate]:
     """Yield the pairs of images that no instance shows together: images of one instance are similar on purpose."""
     instances = _instances_of({*near, *(other for found in near.values() for _, other in found)})
     seen = set()
@@ -195,7 +195,7 @@ def _instances_of(images: Collection[str]) -> Mapping[str, set[int]]:
     return found
 
 
-def _of_known_sets(
+def _known_set_pairs(
     job: RunningJob, names: Sequence[str], vectors: Vectors, embedding: Embedding
 ) -> Iterator[NearDuplicate]:
     if not settings.KNOWN_SETS_DIR:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.db import DatabaseError, IntegrityError, transaction
 
-from evaluation.instance_lookup import Joined, Known, join
+from evaluation.instance_lookup import KnownInstance, RowInstances, join
 from evaluation.result_files import ResultsFileError
 from predictions.actions.mismatched_predictions import delete_mismatched
 from predictions.actions.question_options import options_asked
@@ -19,7 +19,7 @@ from studies.actions.events import Actor, What, record
 from studies.actions.table_statistics import refresh_statistics
 from studies.models import Project
 from studies.names import problem_with_name
-from studies.wording import counted
+from studies.wording import format_count
 
 BATCH = 2_000
 _Question = tuple[int, str, str, str]
@@ -49,9 +49,9 @@ class Summary:
 
     def __str__(self) -> str:
         verb = "would be added" if self.dry_run else "added"
-        counts = f"{counted(self.added, 'prediction')} {verb}, {self.already_there:,} already there."
-        left_out = f" {counted(len(self.left_out), 'row')} left out." if self.left_out else ""
-        return f"{counted(self.rows, 'row')} of {self.model}: {counts}{left_out}"
+        counts = f"{format_count(self.added, 'prediction')} {verb}, {self.already_there:,} already there."
+        left_out = f" {format_count(len(self.left_out), 'row')} left out." if self.left_out else ""
+        return f"{format_count(self.rows, 'row')} of {self.model}: {counts}{left_out}"
 
 
 def import_predictions(
@@ -131,16 +131,18 @@ def _read(file: Path, format: str) -> list[Row]:
     return rows
 
 
-def _known_instances(project: Project) -> Iterator[Known]:
+def _known_instances(project: Project) -> Iterator[KnownInstance]:
     rows = project.instances.order_by("id").values_list(
         "id", "key", "original_captions", "type", "subtype", "reference__coco", "caption_rule"
     )
     for id, key, captions, type, subtype, coco, rule in rows.iterator():
         caption, negative_caption = (captions.get(role, "") for role in ("caption", "negative_caption"))
-        yield Known(id, key, caption, negative_caption, type, subtype, rule, coco if isinstance(coco, str) else "")
+        yield KnownInstance(
+            id, key, caption, negative_caption, type, subtype, rule, coco if isinstance(coco, str) else ""
+        )
 
 
-def _refuse_unjoined(joined: Joined, *, skip_unknown: bool) -> None:
+def _refuse_unjoined(joined: RowInstances, *, skip_unknown: bool) -> None:
     wrong = dict(joined.unclear) if skip_unknown else {**joined.unknown, **joined.unclear}
     if wrong:
         raise PredictionsRefused([f"Record {number}: {wrong[number]}" for number in sorted(wrong)])
@@ -148,7 +150,7 @@ def _refuse_unjoined(joined: Joined, *, skip_unknown: bool) -> None:
         raise PredictionsRefused(["No record is about an instance of the project. Check the project and the file."])
 
 
-def _answers_by_question(rows: Sequence[Row], joined: Joined, *, rules: Mapping[int, str]) -> _Answers:
+def _answers_by_question(rows: Sequence[Row], joined: RowInstances, *, rules: Mapping[int, str]) -> _Answers:
     answers: _Answers = {}
     problems = []
     for row in rows:

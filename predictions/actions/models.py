@@ -10,7 +10,7 @@ from predictions.errors import CannotPredict
 from predictions.models import Model, Run
 from studies.actions.events import Actor, What, record
 from studies.models import Project
-from studies.wording import counted
+from studies.wording import format_count
 
 GONE = "This model no longer exists: somebody has deleted it."
 AT_WORK = "The model is running now ({about}). Cancel the run first, or wait until it ends."
@@ -24,7 +24,7 @@ class Holding:
     instances: int
 
     def __str__(self) -> str:
-        return f"{counted(self.predictions, 'prediction')} about {counted(self.instances, 'instance')}"
+        return f"{format_count(self.predictions, 'prediction')} about {format_count(self.instances, 'instance')}"
 
 
 def holding(model: Model) -> Holding:
@@ -42,7 +42,7 @@ def rename_model(*, project: Project, model: Model, name: str, version: str, by:
     name, version = name.strip(), version.strip()
     if problems := problems_with_names(ModelName(name, version)):
         raise CannotPredict(" ".join(problems))
-    found = _locked(project, model)
+    found = _lock_model(project, model)
     before = str(found)
     if (found.name, found.version) == (name, version):
         return found
@@ -63,7 +63,7 @@ def delete_model(*, project: Project, model: Model, by: Actor, now: datetime) ->
 
     Its runs stay listed. Frozen releases and exported files do not change: they may be published already.
     """
-    found = _locked(project, model)
+    found = _lock_model(project, model)
     at_work = Run.objects.unfinished().filter(model=found).select_related("study").first()
     if at_work is not None:
         raise CannotPredict(AT_WORK.format(about=at_work.about))
@@ -73,7 +73,7 @@ def delete_model(*, project: Project, model: Model, by: Actor, now: datetime) ->
     return went
 
 
-def _locked(project: Project, model: Model) -> Model:
+def _lock_model(project: Project, model: Model) -> Model:
     """Lock the project's model until the end of the transaction. Raises CannotPredict if it was deleted."""
     found = Model.objects.select_for_update(of=("self",)).filter(project=project, pk=model.pk).first()
     if found is None:

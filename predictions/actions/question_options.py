@@ -25,7 +25,7 @@ def options_asked(project: Project, names: Set[Name]) -> Mapping[Name, Sequence[
     why: dict[tuple[int, str], str] = {}
     for kind, instances in _by_kind(names):
         drafts, others = _asks(project, kind.name)
-        asked = _together([*_launched(project, kind, instances), *_built(kind, drafts, instances, why)])
+        asked = _together([*_launched_options(project, kind, instances), *_built(kind, drafts, instances, why)])
         rest = sorted({name[0] for name in names if name[1] == kind.name and name not in asked} & set(instances))
         found |= _together(_built(kind, [*drafts, *others, usual_ask(kind)], rest, why)) | asked
     return {name: found.get(name) or _why_not(name, found, why) for name in names}
@@ -49,7 +49,7 @@ def _asks(project: Project, kind: str) -> tuple[list[_Ask], list[_Ask]]:
     return drafts, launched
 
 
-def _launched(project: Project, kind: Kind, instances: Sequence[int]) -> Iterator[tuple[Name, Options]]:
+def _launched_options(project: Project, kind: Kind, instances: Sequence[int]) -> Iterator[tuple[Name, Options]]:
     asked = Question.objects.filter(study__project=project, kind=kind.name, instance__in=instances)
     asked = asked.filter(taken_out_at=None, undone_at=None).exclude(study__state=StudyState.DRAFT)
     rows = asked.order_by("pk").values_list("instance_id", "variant", "content", "right")

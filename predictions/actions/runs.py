@@ -40,7 +40,7 @@ BATCH = 500
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunQuestion:
     """A question for a model: its instance, its content, and the right option ("" if unknown).
 
     `question`: the id of the study's question, 0 for a kind without a study.
@@ -87,7 +87,7 @@ def request_run(
     if (found := same.first()) is not None:
         return found
     run = Run.objects.create(**wanted, requested_by=person(by), by_name=name_of(by), requested_at=now)
-    record(project=project, study=study, what=What.PREDICTIONS_REQUESTED, by=by, now=now, **_told(run))
+    record(project=project, study=study, what=What.PREDICTIONS_REQUESTED, by=by, now=now, **_event_details(run))
     return run
 
 
@@ -148,7 +148,7 @@ def cancel_run(*, run: Run, by: Actor, now: datetime) -> None:
     stopped = Run.objects.unfinished().filter(pk=run.pk).update(state=Run.State.CANCELLED, finished_at=now)
     if not stopped:
         raise CannotPredict("This run has already ended, so there was nothing to cancel.")
-    record(project=run.project, study=run.study, what=What.PREDICTIONS_CANCELLED, by=by, now=now, **_told(run))
+    record(project=run.project, study=run.study, what=What.PREDICTIONS_CANCELLED, by=by, now=now, **_event_details(run))
 
 
 @transaction.atomic
@@ -159,10 +159,10 @@ def resume_run(*, run: Run, by: Actor, now: datetime) -> None:
     over = Q(state__in=(Run.State.CANCELLED, Run.State.FAILED)) | Q(state=Run.State.DONE, wrong__gt=0)
     if not Run.objects.filter(over, pk=run.pk).update(**begun_anew):
         raise CannotPredict("There is nothing to resume: the run has not ended, or nothing is missing.")
-    record(project=run.project, study=run.study, what=What.PREDICTIONS_RESUMED, by=by, now=now, **_told(run))
+    record(project=run.project, study=run.study, what=What.PREDICTIONS_RESUMED, by=by, now=now, **_event_details(run))
 
 
-def _told(run: Run) -> dict[str, str]:
+def _event_details(run: Run) -> dict[str, str]:
     return {"model": run.spec, "kind": f"{run.kind} {run.variant}".strip()}
 
 
@@ -222,7 +222,7 @@ def pause(run: Run, why: str, now: datetime) -> None:
     run.save(update_fields=list(NOT_WAITING))
 
 
-def reached(run: Run) -> None:
+def note_reachable(run: Run) -> None:
     """Record on a locked run that its images can be reached."""
     if run.unreachable_since is not None:
         change(run, **NOT_WAITING)
@@ -232,14 +232,14 @@ def _give_up(run: Run, chunks: QuerySet[Chunk], now: datetime) -> None:
     """Record on chunks that their workers were lost too often."""
     for chunk in chunks:
         if chunk.pictures:
-            note_looked_at(chunk, dict.fromkeys(chunk.pictures, LOST_TOO_OFTEN), now)
+            note_embedded(chunk, dict.fromkeys(chunk.pictures, LOST_TOO_OFTEN), now)
             continue
         change(chunk, problems=[LOST_TOO_OFTEN] * len(chunk.items), stored_at=now)
         change(run, wrong=run.wrong + len(chunk.items))
     finish_if_over(run, now)
 
 
-def note_looked_at(chunk: Chunk, missing: Mapping[str, str], now: datetime) -> None:
+def note_embedded(chunk: Chunk, missing: Mapping[str, str], now: datetime) -> None:
     """Record that a chunk of images is done, and why each of the `missing` images has no vector."""
     items = [{PICTURE: name} | ({"error": missing[name]} if name in missing else {}) for name in chunk.pictures]
     change(chunk, items=items, stored_at=now)
@@ -272,7 +272,7 @@ def finish_if_over(run: Run, now: datetime) -> None:
     refresh_statistics(Prediction)
 
 
-def waiting_for_too_long(*, now: datetime) -> QuerySet[Run]:
+def overdue_runs(*, now: datetime) -> QuerySet[Run]:
     """Return the runs with something to send, because a message or its sender was lost."""
     lost = Q(sent_at=None) | Q(sent_at__lt=now - LOST_AFTER)
     loading = Run.objects.filter(lost, state=Run.State.LOADING, requested_at__lt=now - timedelta(minutes=1))
@@ -284,14 +284,14 @@ def waiting_for_too_long(*, now: datetime) -> QuerySet[Run]:
     return Run.objects.filter(Q(pk__in=loading.values("pk")) | Q(pk__in=running.values("pk"))).order_by("pk")
 
 
-def questions_of(run: Run) -> Iterator[Asked | str]:
+def questions_of(run: Run) -> Iterator[RunQuestion | str]:
     """Yield every question of a run, or a sentence for one that cannot be asked."""
     return _questions(run, run.project.instances.order_by("pk"), Question.objects.filter(study=run.study))
 
 
 def _questions(
     run: Run, instances: QuerySet[Instance], asked: QuerySet[Question], of_draft: Collection[int] | None = None
-) -> Iterator[Asked | str]:
+) -> Iterator[RunQuestion | str]:
     """Yield the questions of a run: the study's, or those that the kind asks about `instances`.
 
     For a draft: its questions about the instances `of_draft` (None: all). For a launched study: its questions `asked`.
@@ -301,7 +301,7 @@ def _questions(
             if isinstance(built, CannotAsk):
                 yield str(built)
             elif run.variant in ("", built.variant):
-                yield Asked(instance.pk, run.kind, built.variant, built.content, built.right_option)
+                yield RunQuestion(instance.pk, run.kind, built.variant, built.content, built.right_option)
         return
     questions: Iterable[Question | CannotAsk]
     if run.study.state == StudyState.DRAFT:
@@ -313,7 +313,7 @@ def _questions(
         if isinstance(each, CannotAsk):
             yield str(each)
         else:
-            yield Asked(each.instance_id, each.kind, each.variant, each.content, each.right, each.pk or 0)
+            yield RunQuestion(each.instance_id, each.kind, each.variant, each.content, each.right, each.pk or 0)
 
 
 def items_of(*, chunk: Chunk) -> list[Item]:
@@ -326,7 +326,7 @@ def items_of(*, chunk: Chunk) -> list[Item]:
     instances = Instance.objects.filter(pk__in=about).order_by("pk")
     asked_in = Question.objects.filter(pk__in=[item["question"] for item in chunk.items])
     questions = _questions(chunk.run, instances, asked_in, about)
-    found = {asked.hash: asked for asked in questions if isinstance(asked, Asked)}
+    found = {asked.hash: asked for asked in questions if isinstance(asked, RunQuestion)}
     return [
         Item(
             content=content,

@@ -14,15 +14,15 @@ from django.db.models import F
 from evaluation.blind.cases import case_of
 from predictions.actions.mismatched_predictions import delete_mismatched
 from predictions.actions.runs import (
-    Asked,
+    RunQuestion,
     change,
     fail,
     finish_if_over,
     lock,
     lock_open_chunk,
+    note_reachable,
     pause,
     questions_of,
-    reached,
 )
 from predictions.blind_baselines import fitted_baseline, part_seen
 from predictions.errors import MOST_PROBLEMS
@@ -30,7 +30,7 @@ from predictions.models import LONGEST, Chunk, Conditions, Model, Prediction, Ru
 from predictions.options import Options, is_right, options_of
 from studies.kinds import get_kind, matches
 from studies.models import Instance
-from studies.wording import counted
+from studies.wording import format_count
 
 # Target duration of a chunk by the worker's own speed, without the time to fetch its images.
 SECONDS_PER_CHUNK = 20
@@ -38,7 +38,7 @@ SECONDS_PER_CHUNK = 20
 MOST_PER_CHUNK = 2_000
 BATCH = 2_000
 # Divides questions into lists of chunk items, and names what to score first.
-Divided = Callable[[Sequence[Asked]], Sequence[Sequence[dict[str, Any]]]]
+Divided = Callable[[Sequence[RunQuestion]], Sequence[Sequence[dict[str, Any]]]]
 NOT_FOR_MODELS = "{count} of {kind} do not ask which text and image belong together, so models cannot answer them."
 NOT_FOR_BLIND = (
     "{count} of {kind} cannot be answered by a blind baseline: the right option is unknown, or has nothing that the "
@@ -97,9 +97,9 @@ def plan(
             if (locked := lock(run_id)) is not None and locked.state == Run.State.LOADING:
                 fail(locked, str(answer["error"]), now)
         return
-    model = Model.objects.get_or_create_computed(run.project, now=now, **_that_fits(answer["identity"]))
-    missing, there, left_out = _missing(run, model)
-    chunks = _by_speed(missing, float(answer["pictures_per_second"])) if divided is None else divided(missing)
+    model = Model.objects.get_or_create_computed(run.project, now=now, **_shorten_names(answer["identity"]))
+    missing, there, left_out = _missing_questions(run, model)
+    chunks = _chunk_items(missing, float(answer["pictures_per_second"])) if divided is None else divided(missing)
     with transaction.atomic():
         locked = lock(run_id)
         if locked is None or locked.state != Run.State.LOADING:
@@ -122,14 +122,14 @@ def plan(
         finish_if_over(locked, now)
 
 
-def _can_be_asked(spec: str, asked: Asked) -> bool:
+def _can_be_asked(spec: str, asked: RunQuestion) -> bool:
     kind, part = get_kind(asked.kind), part_seen(spec)
     if part is not None and case_of(kind, asked.content, asked.right, instance=asked.instance, part=part) is None:
         return False
     return fitted_baseline(spec) is not None or bool(matches(kind, asked.content))
 
 
-def _by_speed(missing: Sequence[Asked], pictures_per_second: float) -> Sequence[Sequence[dict[str, Any]]]:
+def _chunk_items(missing: Sequence[RunQuestion], pictures_per_second: float) -> Sequence[Sequence[dict[str, Any]]]:
     size = per_chunk(pictures_per_second / _pictures_per_question(missing))
     return [items_of(missing[start : start + size]) for start in range(0, len(missing), size)]
 
@@ -139,7 +139,7 @@ def per_chunk(per_second: float, *, most: int = MOST_PER_CHUNK) -> int:
     return max(1, min(most, int(per_second * SECONDS_PER_CHUNK)))
 
 
-def items_of(questions: Sequence[Asked]) -> list[dict[str, Any]]:
+def items_of(questions: Sequence[RunQuestion]) -> list[dict[str, Any]]:
     """Return the references to the questions of a chunk."""
     return [
         {
@@ -155,12 +155,12 @@ def items_of(questions: Sequence[Asked]) -> list[dict[str, Any]]:
     ]
 
 
-def _that_fits(identity: Mapping[str, str]) -> dict[str, str]:
+def _shorten_names(identity: Mapping[str, str]) -> dict[str, str]:
     """Truncate a model's name, version and weights to the widths of their columns."""
     return {field: str(identity[field])[:longest] for field, longest in LONGEST.items()}
 
 
-def _missing(run: Run, model: Model) -> tuple[list[Asked], int, Counter[str]]:
+def _missing_questions(run: Run, model: Model) -> tuple[list[RunQuestion], int, Counter[str]]:
     """Return the questions that have no prediction yet, how many have one, and why others are left out -> how many."""
     known = set(
         model.predictions.counted()
@@ -168,7 +168,7 @@ def _missing(run: Run, model: Model) -> tuple[list[Asked], int, Counter[str]]:
         .exclude(content_hash="")
         .values_list("instance_id", "kind", "variant", "content_hash")
     )
-    missing: dict[tuple[int, str, str, str], Asked] = {}
+    missing: dict[tuple[int, str, str, str], RunQuestion] = {}
     there: set[tuple[int, str, str, str]] = set()
     left_out: Counter[str] = Counter()
     silent: Counter[str] = Counter()
@@ -186,11 +186,11 @@ def _missing(run: Run, model: Model) -> tuple[list[Asked], int, Counter[str]]:
             missing.setdefault(name, asked)
     sentence = NOT_FOR_MODELS if part_seen(run.spec) is None else NOT_FOR_BLIND
     for kind, count in silent.items():
-        left_out[sentence.format(count=counted(count, "question"), kind=kind)] += count
+        left_out[sentence.format(count=format_count(count, "question"), kind=kind)] += count
     return list(missing.values()), len(there), left_out
 
 
-def _pictures_per_question(asked: Sequence[Asked]) -> float:
+def _pictures_per_question(asked: Sequence[RunQuestion]) -> float:
     pictures = sum(len({m.picture for m in matches(get_kind(one.kind), one.content).values()}) for one in asked)
     return max(1.0, pictures / max(1, len(asked)))
 
@@ -201,10 +201,10 @@ def store(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetim
     run, chunk = lock(run_id), lock_open_chunk(run_id, chunk_id)
     if run is None or run.model is None or chunk is None:
         return
-    reached(run)
+    note_reachable(run)
     if "error" in answer:
         made, problems = 0, [str(answer["error"])] * len(chunk.items)
-    elif _that_fits(answer["identity"]) != run.model.identity:
+    elif _shorten_names(answer["identity"]) != run.model.identity:
         made, problems = 0, [OTHER_WEIGHTS] * len(chunk.items)
     else:
         made, problems = _store_scores(run, run.model, chunk, answer, now)

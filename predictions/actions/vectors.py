@@ -12,7 +12,7 @@ from django.db import transaction
 
 from evaluation.blind.pictures import VectorSource
 from predictions.actions import store_scores
-from predictions.actions.runs import lock, lock_open_chunk, note_looked_at, reached
+from predictions.actions.runs import lock, lock_open_chunk, note_embedded, note_reachable
 from predictions.image_sets.embeddings import Vectors
 from predictions.models import LONGEST_EMBEDDING, PICTURE, PictureVector, Run
 from predictions.scorers import NoPicture
@@ -32,12 +32,12 @@ def keep(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime
     run, chunk = lock(run_id), lock_open_chunk(run_id, chunk_id)
     if run is None or run.embedding is None or chunk is None or not chunk.pictures:
         return
-    reached(run)
+    note_reachable(run)
     error = answer.get("error", "")
     if not error and answer["identity"] != run.embedding["identity"]:
         error = store_scores.OTHER_WEIGHTS
     if error:
-        note_looked_at(chunk, dict.fromkeys(chunk.pictures, error), now)
+        note_embedded(chunk, dict.fromkeys(chunk.pictures, error), now)
         return
     given = {name: b64decode(answer["vectors"][name]) for name in chunk.pictures if name in answer["vectors"]}
     good = {name for name, vector in given.items() if np.isfinite(_read(vector)).all()}
@@ -53,7 +53,7 @@ def keep(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime
     )
     missing = {name: str(why) for name, why in answer["missing"].items()}
     missing |= {name: NO_NUMBER.format(name=name[:12]) for name in given.keys() - good}
-    note_looked_at(chunk, missing, now)
+    note_embedded(chunk, missing, now)
 
 
 def space_of(embedding: Mapping[str, Any]) -> str:

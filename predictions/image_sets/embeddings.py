@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from predictions.scorers import CannotLoad, OutOfMemory, scorer_of
-from predictions.scorers.batches import filled, in_batches
+from predictions.scorers.batches import in_batches, pad_rows
 from predictions.scorers.contrastive import Contrastive
 
 Vectors = NDArray[np.float32]
@@ -60,7 +60,7 @@ class ColourAndGradient:
         return _of_length_one(both)
 
 
-class OfModel:
+class ModelEmbedding:
     """The vectors of a contrastive model's image tower."""
 
     def __init__(self, model: Contrastive) -> None:
@@ -87,7 +87,7 @@ class OfModel:
         model, size = self._model, self._batch
         rows: list[Vectors] = []
         for batch in in_batches(pictures, size) if pictures else [[Image.new("RGB", (8, 8))]]:
-            vectors = model.embed_pictures(filled([model.preprocess(picture) for picture in batch], size))
+            vectors = model.embed_pictures(pad_rows([model.preprocess(picture) for picture in batch], size))
             rows += [_of_length_one(vector.astype(np.float64)) for vector in vectors[: len(batch)]]
         return np.stack(rows)[: len(pictures)]
 
@@ -105,7 +105,7 @@ def embedding_of(spec: str) -> Embedding:
         raise NoEmbedding(str(error)) from error
     if not isinstance(model, Contrastive):
         raise NoEmbedding(f"{spec} gives no image embeddings. Name a contrastive model, such as CLIP.")
-    return OfModel(model)
+    return ModelEmbedding(model)
 
 
 def _edges(pixels: _Numbers) -> _Numbers:

@@ -41,12 +41,12 @@ def known_sets(folder: Path, kept: Path, *, embedding: Embedding, progress: Call
     """
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.is_dir():
-            yield _of_pictures(path, kept, embedding, progress)
+            yield _embed_pictures(path, kept, embedding, progress)
         elif path.suffix == ".npz":
-            yield _of_file(path, embedding.name)
+            yield _read_set(path, embedding.name)
 
 
-def _of_file(path: Path, embedding: str) -> KnownSet:
+def _read_set(path: Path, embedding: str) -> KnownSet:
     try:
         with np.load(path) as stored:
             names, vectors, said = stored["names"].tolist(), stored["vectors"], str(stored["embedding"])
@@ -63,13 +63,13 @@ def _of_file(path: Path, embedding: str) -> KnownSet:
     return KnownSet(path.stem, names, vectors.astype(np.float32))
 
 
-def _of_pictures(folder: Path, kept: Path, embedding: Embedding, progress: Callable[[], None]) -> KnownSet:
+def _embed_pictures(folder: Path, kept: Path, embedding: Embedding, progress: Callable[[], None]) -> KnownSet:
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in PICTURES)
     names = [path.relative_to(folder).as_posix() for path in files]
     file = kept / f"{folder.name}.npz"
     if file.exists():
         try:
-            known = _of_file(file, embedding.name)
+            known = _read_set(file, embedding.name)
         except UnusableSet:
             known = None
         # Unreadable images get a row of zeros, which is far from every vector.

@@ -20,8 +20,8 @@ JPEG_QUALITY = 95
 
 
 @dataclass(frozen=True)
-class Made:
-    """A set: its folder name, the distances within it (`set_selection.how_alike`), and its split ("" if none)."""
+class ImageSetFacts:
+    """A set: its folder name, the distances within it (`set_selection.distance_summary`), its split ("" if none)."""
 
     directory: str
     kind: str
@@ -48,7 +48,7 @@ def write_set(out: Path, directory: str, pictures: Iterable[tuple[Path | Image.I
     part.replace(folder)
 
 
-def write_lists(out: Path, made: Sequence[Made]) -> None:
+def write_lists(out: Path, made: Sequence[ImageSetFacts]) -> None:
     """Write the list of sets for the importer, and the table of distances within each set."""
     lines = []
     for one in made:
@@ -58,7 +58,7 @@ def write_lists(out: Path, made: Sequence[Made]) -> None:
         line |= {"images": [f"{one.directory}/{path.name}" for path in images]}
         lines.append(json.dumps(line) + "\n")
     put_text(out / LIST, "".join(lines))
-    put_table(out / TABLE, [field.name for field in fields(Made)], [asdict(one).values() for one in made])
+    put_table(out / TABLE, [field.name for field in fields(ImageSetFacts)], [asdict(one).values() for one in made])
 
 
 def put_arrays(file: Path, arrays: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ from predictions.image_sets.embeddings import Embedding, Vectors
 from predictions.image_sets.set_files import (
     LEFT_OUT,
     SETS,
-    Made,
+    ImageSetFacts,
     put_arrays,
     put_table,
     put_text,
@@ -32,11 +32,11 @@ from predictions.image_sets.set_selection import (
     MOST,
     Bounds,
     LeftOut,
-    how_alike,
+    distance_summary,
+    excluded_images,
     nearest_sets,
     sets_of_frames,
     sharpness,
-    why_left_out,
 )
 from predictions.image_sets.splits import counts_of, groups_of, splits_of
 from predictions.image_sets.videos import PICTURES, CannotRead, Film, Shot, films_in, open_pictures
@@ -117,7 +117,7 @@ def from_photos(
     if len(files) < wishes.size:
         raise CannotMake(f"A set takes {wishes.size} photos; {photos} has {len(files)}.")
     summary = Summary()
-    names, vectors = _look_at(files, photos, out, embedding=embedding, summary=summary, progress=progress)
+    names, vectors = _embed_photos(files, photos, out, embedding=embedding, summary=summary, progress=progress)
     # Shuffled with a fixed seed, because file names are often in order of time, and neighbours are then alike.
     order = sorted(range(len(names)), key=lambda row: hashlib.sha256(f"{wishes.seed}\n{names[row]}".encode()).digest())
     bounds = Bounds(size=wishes.size, same_below=wishes.same_below, most_distance=wishes.most_distance)
@@ -128,10 +128,10 @@ def from_photos(
         digest = hashlib.sha256("".join(names[row] for row in by_name).encode()).hexdigest()
         directory = f"{STATIC_NAME}{digest[:12]}"
         write_set(out, directory, ((photos / names[row], number) for number, row in enumerate(by_name)))
-        made.append(_made(directory, STATIC, vectors[by_name], embedding))
+        made.append(_describe_set(directory, STATIC, vectors[by_name], embedding))
         chosen.append(by_name)
         progress("sets", len(made), len(names) // wishes.size)
-    left_out = list(why_left_out(vectors, [row for rows in chosen for row in rows], bounds))
+    left_out = list(excluded_images(vectors, [row for rows in chosen for row in rows], bounds))
     summary.left_out.update(reason for _, reason, _ in left_out)
     table = [(names[row], reason, round(nearest, 4)) for row, reason, nearest in left_out]
     put_table(out / LEFT_OUT, ("photo", "reason", "nearest_distance"), table)
@@ -154,16 +154,16 @@ def from_videos(
     if not films:
         raise CannotMake(f"{videos} has no videos and no folders of frames.")
     summary = Summary()
-    made: list[Made] = []
+    made: list[ImageSetFacts] = []
     sources: list[Hashable] = []
     vectors: list[Vectors] = []
     for number, film in enumerate(films, start=1):
         done = out / _LOOKED_AT / f"{number:06d}-{film.name}.json"
         if not done.exists():
-            of_film = _OfFilm(film, number, out, embedding, wishes)
+            of_film = _FilmSets(film, number, out, embedding, wishes)
             put_text(done, json.dumps(of_film.make(done.with_suffix(".npz"))))
         said = json.loads(done.read_text(encoding="utf-8"))
-        made += [Made(**one) for one in said["sets"]]
+        made += [ImageSetFacts(**one) for one in said["sets"]]
         sources += [film.source] * len(said["sets"])
         if split and said["sets"]:
             with np.load(done.with_suffix(".npz")) as kept:
@@ -177,7 +177,7 @@ def from_videos(
 
 
 @dataclass
-class _OfFilm:
+class _FilmSets:
     """Makes the sets of one video, and counts the examined frames and those left out."""
 
     film: Film
@@ -190,7 +190,7 @@ class _OfFilm:
 
     def make(self, kept: Path) -> dict[str, Any]:
         """Make the sets, store the vectors of their frames in the file `kept`, and return the sets."""
-        made: list[tuple[Made, Vectors]] = []
+        made: list[tuple[ImageSetFacts, Vectors]] = []
         problems = []
         try:
             for number, shot in enumerate(self.film.shots()):
@@ -205,7 +205,7 @@ class _OfFilm:
             "sets": [asdict(one) for one, _ in made],
         }
 
-    def _of_shot(self, shot: Shot, number: int) -> Iterator[tuple[Made, Vectors]]:
+    def _of_shot(self, shot: Shot, number: int) -> Iterator[tuple[ImageSetFacts, Vectors]]:
         chosen = sets_of_frames(
             self._without_blurred(shot),
             size=self.wishes.size,
@@ -218,7 +218,7 @@ class _OfFilm:
             wanted = set(numbers)
             pictures = ((picture, name) for name, picture in self.film.frames(shot) if name in wanted)
             write_set(self.out, directory, pictures)
-            yield _made(directory, VIDEO, vectors, self.embedding), vectors
+            yield _describe_set(directory, VIDEO, vectors, self.embedding), vectors
 
     def _without_blurred(self, shot: Shot) -> Iterator[tuple[int, Vectors]]:
         """Yield number and vector of the shot's frames that are sharp enough and not full of text."""
@@ -250,7 +250,7 @@ def _begin(out: Path, wishes: Wishes) -> None:
     put_text(known, said)
 
 
-def _look_at(
+def _embed_photos(
     files: Sequence[Path], photos: Path, out: Path, *, embedding: Embedding, summary: Summary, progress: Progress
 ) -> tuple[list[str], Vectors]:
     """Return names and vectors of the readable photos; examine each batch only once."""
@@ -276,14 +276,14 @@ def _look_at(
     return names, np.concatenate(vectors)
 
 
-def _made(directory: str, kind: str, vectors: Vectors, embedding: Embedding) -> Made:
-    least, mean, most = (round(value, 4) for value in how_alike(vectors))
-    return Made(directory, kind, len(vectors), least, mean, most, embedding.name)
+def _describe_set(directory: str, kind: str, vectors: Vectors, embedding: Embedding) -> ImageSetFacts:
+    least, mean, most = (round(value, 4) for value in distance_summary(vectors))
+    return ImageSetFacts(directory, kind, len(vectors), least, mean, most, embedding.name)
 
 
 def _finish(
     out: Path,
-    made: Sequence[Made],
+    made: Sequence[ImageSetFacts],
     sources: Sequence[Hashable],
     vectors: Sequence[Vectors],
     split: Split | None,

@@ -32,7 +32,7 @@ class LeftOut(StrEnum):
     UNFINISHED = "their shot ended before the set was full"
 
 
-def how_alike(vectors: Vectors) -> tuple[float, float, float]:
+def distance_summary(vectors: Vectors) -> tuple[float, float, float]:
     """Return the least, mean and largest distance (`distances`) over all pairs of the images.
 
     Raises ValueError for fewer than two images.
@@ -82,7 +82,7 @@ def nearest_sets(vectors: Vectors, order: Sequence[int], bounds: Bounds) -> Iter
             yield chosen
 
 
-def why_left_out(vectors: Vectors, used: Collection[int], bounds: Bounds) -> Iterator[tuple[int, LeftOut, float]]:
+def excluded_images(vectors: Vectors, used: Collection[int], bounds: Bounds) -> Iterator[tuple[int, LeftOut, float]]:
     """Yield the row of each image in no set, why, and its distance from the nearest other image.
 
     used: the rows of images in the sets of `nearest_sets`.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from evaluation.result_files import CorrectFile, Described
+from evaluation.result_files import CorrectFile, RowContent
 from studies.kinds import FINER_SCORES
 
 # The question that most benchmarks ask: which caption the original image has.
@@ -34,7 +34,7 @@ class Row:
     """
 
     number: int
-    instance: Described
+    instance: RowContent
     answers: tuple[Answer, ...]
     caption_rule: str = ""
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evaluation.result_files import Described, ResultsFileError
+from evaluation.result_files import ResultsFileError, RowContent
 from predictions.importing.base import Answer, Row
 from studies.importing.base import RowProblem
 from studies.importing.captions import CAPTION_RULES
@@ -49,7 +49,7 @@ def _row(number: int, fields: Mapping[str, Any]) -> Row:
     if rule and rule not in CAPTION_RULES:
         raise _Wrong(f"The caption rule {rule!r} is unknown. Use one of {', '.join(CAPTION_RULES)}.")
     scores = _scores(fields.get("scores"))
-    return Row(number, Described("", "", "", "", key=key), (Answer(kind, variant, None, scores),), rule)
+    return Row(number, RowContent("", "", "", "", key=key), (Answer(kind, variant, None, scores),), rule)
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:

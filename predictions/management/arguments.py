@@ -21,7 +21,7 @@ def add_model(parser: ArgumentParser) -> None:
     )
 
 
-def model_called(project: Project, options: dict[str, Any]) -> Model:
+def read_model(project: Project, options: dict[str, Any]) -> Model:
     """Return the model of `project` that the arguments of `add_model` name.
 
     Raises CommandError if there is none or several, and lists the existing ones.
@@ -35,13 +35,14 @@ def model_called(project: Project, options: dict[str, Any]) -> Model:
         return found[0]
     if found:
         raise CommandError(
-            f"{project.slug} has several such models: {_listed(found)}. Choose one with --model-version or --weights."
+            f"{project.slug} has several such models: {_join_names(found)}. "
+            "Choose one with --model-version or --weights."
         )
-    there = _listed(list(Model.objects.filter(project=project)))
+    there = _join_names(list(Model.objects.filter(project=project)))
     raise CommandError(
         f"{project.slug} has no such model. {f'It has {there}.' if there else 'The project has no models yet.'}"
     )
 
 
-def _listed(models: list[Model]) -> str:
+def _join_names(models: list[Model]) -> str:
     return ", ".join(map(str, models))

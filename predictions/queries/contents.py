@@ -23,42 +23,42 @@ def stale_predictions(project: Project) -> set[int]:
     If several questions of one name showed different content, the newest counts; if people were asked none, what the
     instance shows today. A prediction without a content hash must have the options of one of these questions.
     """
-    about = _counted_about(project)
+    about = _counted_predictions(project)
     if not about.exists():
         return set()
     newest: dict[_Name, str] = {}
     options: dict[_Name, set[Options]] = defaultdict(set)
-    for name, kind, content in _asked(Question.objects.filter(study__project=project)):
+    for name, kind, content in _asked_questions(Question.objects.filter(study__project=project)):
         newest[name] = content_hash(kind, content)
         options[name].add(options_of(kind, content))
-    return _superseded(about, newest) | {pk for pk, *_ in _of_other_options(about, options)}
+    return _superseded_ids(about, newest) | {pk for pk, *_ in _of_other_options(about, options)}
 
 
-def predicted_otherwise(study: Study) -> dict[str, set[int]]:
+def mismatched_instances(study: Study) -> dict[str, set[int]]:
     """Return the instances whose predictions from files have other options than the questions of `study`.
 
     Returns model by name -> ids.
     """
-    options = {name: {options_of(kind, content)} for name, kind, content in _asked(study.questions.all())}
+    options = {name: {options_of(kind, content)} for name, kind, content in _asked_questions(study.questions.all())}
     models = {model.pk: str(model) for model in Model.objects.filter(project=study.project)}
     found: dict[str, set[int]] = defaultdict(set)
-    for _, model, instance in _of_other_options(_counted_about(study.project), options):
+    for _, model, instance in _of_other_options(_counted_predictions(study.project), options):
         found[models[model]].add(instance)
     return dict(found)
 
 
-def _counted_about(project: Project) -> QuerySet[Prediction]:
+def _counted_predictions(project: Project) -> QuerySet[Prediction]:
     return Prediction.objects.about(project).counted().filter(kind__in=KINDS).order_by()
 
 
-def _superseded(about: QuerySet[Prediction], counts: dict[_Name, str]) -> set[int]:
+def _superseded_ids(about: QuerySet[Prediction], counts: dict[_Name, str]) -> set[int]:
     """Return the ids of predictions about outdated content."""
     found: dict[_Name, dict[int, str]] = defaultdict(dict)
     rows = about.exclude(content_hash="").values_list("pk", "content_hash", "instance_id", "kind", "variant")
     for pk, content, instance, kind, variant in rows.iterator():
         found[instance, kind, variant][pk] = content
     unasked = {name for name, contents in found.items() if name not in counts and len(set(contents.values())) > 1}
-    counts = counts | _shown_today(unasked)
+    counts = counts | _current_hashes(unasked)
     return {
         pk
         for name, contents in found.items()
@@ -82,7 +82,7 @@ def _of_other_options(
             yield pk, model, instance
 
 
-def _asked(questions: QuerySet[Question]) -> Iterator[tuple[_Name, Kind, dict[str, Any]]]:
+def _asked_questions(questions: QuerySet[Question]) -> Iterator[tuple[_Name, Kind, dict[str, Any]]]:
     """Yield the name, kind and content of each of `questions`, oldest first."""
     asked = questions.filter(kind__in=KINDS, taken_out_at=None, undone_at=None)
     launched = asked.exclude(study__state=StudyState.DRAFT).order_by("pk")
@@ -90,7 +90,7 @@ def _asked(questions: QuerySet[Question]) -> Iterator[tuple[_Name, Kind, dict[st
         yield (each.instance_id, each.kind, each.variant), get_kind(each.kind), each.content
 
 
-def _shown_today(names: set[_Name]) -> dict[_Name, str]:
+def _current_hashes(names: set[_Name]) -> dict[_Name, str]:
     """Return the current content hash of each question that still exists."""
     shown: dict[_Name, str] = {}
     for kind in {kind for _, kind, _ in names}:

@@ -41,16 +41,18 @@ def near_duplicates_of(project: Project) -> QuerySet[NearDuplicate]:
     """Return the pairs with at least one image in `project`, nearest first; both are still in use."""
     found = NearDuplicate.objects.filter(embedding=embedding_in_use())
     return found.filter(
-        Q(_used("image", project)) | Q(_used("other", project)), Q(other=None) | Q(_used("other")), _used("image")
+        Q(_is_used("image", project)) | Q(_is_used("other", project)),
+        Q(other=None) | Q(_is_used("other")),
+        _is_used("image"),
     )
 
 
-def _used(field: str, project: Project | None = None) -> Exists:
+def _is_used(field: str, project: Project | None = None) -> Exists:
     uses = InstanceImage.objects.filter(image=OuterRef(field))
     return Exists(uses if project is None else uses.filter(instance__project=project))
 
 
-def being_looked_for(project: Project) -> Job | None:
+def search_job(project: Project) -> Job | None:
     """Return the job that searches for them, if there is one."""
     return Job.objects.filter(kind=KIND, key=str(project.pk), state__in=UNFINISHED).first()
 

@@ -11,7 +11,7 @@ from django.db.models.functions import RowNumber
 from predictions.blind_baselines import fitted_baseline
 from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
-from studies.wording import counted
+from studies.wording import format_count
 
 # Only the last minutes count, because workers come and go.
 LOOKED_BACK = timedelta(minutes=5)
@@ -56,7 +56,7 @@ class Progress:
         seconds = int(self.left.total_seconds()) if self.left else 0
         for unit, size in (("hour", 3600), ("minute", 60)):
             if seconds >= size:
-                return counted(round(seconds / size), unit)
+                return format_count(round(seconds / size), unit)
         return "a minute" if seconds > MOMENT_SECONDS else "a moment"
 
     @property
@@ -108,7 +108,7 @@ def models_of(project: Project) -> list[ModelSummary]:
     mismatched = _count(models, ~_COUNTED)
     again = _count(models, _AGAIN & _COUNTED) if Conditions.objects.filter(details__has_key="again").exists() else {}
     problems = _mismatches(project) if mismatched else {}
-    asked_again = _asked_again(project) if again else {}
+    asked_again = _repeated_questions(project) if again else {}
     return [
         ModelSummary(
             model,
@@ -138,7 +138,7 @@ def _mismatches(project: Project) -> dict[int, list[tuple[str, int]]]:
     return found
 
 
-def _asked_again(project: Project) -> dict[int, list[str]]:
+def _repeated_questions(project: Project) -> dict[int, list[str]]:
     """Return the first questions that were scored twice, by model: instance, kind and variant."""
     place = Window(RowNumber(), partition_by="model", order_by=("instance", "kind", "variant"))
     counted = Prediction.objects.about(project).counted()

@@ -24,7 +24,7 @@ class CannotLoad(Exception):
 
 
 @contextmanager
-def imported(library: str, how: str = "Install requirements-gpu.txt there.") -> Iterator[None]:
+def require_library(library: str, how: str = "Install requirements-gpu.txt there.") -> Iterator[None]:
     """Raise CannotLoad if an import in the block fails; `how` says how to install it."""
     try:
         yield

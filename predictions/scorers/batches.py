@@ -24,7 +24,7 @@ BATCHES_AHEAD = 2
 TRIALS = 2
 
 
-class Batched(Scorer):
+class BatchedScorer(Scorer):
     """A model that scores `batch` items at once.
 
     Every batch has the same shape, padded with zeros. For another shape a library may choose another algorithm, which
@@ -73,7 +73,7 @@ class Batched(Scorer):
 
     def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
         """See `Scorer.score`. Starts again with half the batch if one does not fit."""
-        return self._halving(lambda: self.score_in_batches(pairs, open_picture))
+        return self._retry_smaller(lambda: self.score_in_batches(pairs, open_picture))
 
     def pictures_per_second(self) -> float:
         """See `Scorer.pictures_per_second`. The first batch is not timed."""
@@ -82,9 +82,9 @@ class Batched(Scorer):
         def measure() -> float:
             return max([self._speed(blank) for _ in range(1 + TRIALS)][1:])
 
-        return self._halving(measure)
+        return self._retry_smaller(measure)
 
-    def _halving(self, work: Callable[[], T]) -> T:
+    def _retry_smaller(self, work: Callable[[], T]) -> T:
         """Return the result of `work`; halve the batch and retry while memory is short.
 
         Raises OutOfMemory if even a batch of one does not fit.
@@ -117,7 +117,7 @@ def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-def filled(rows: Sequence[NDArray[Any]], size: int) -> NDArray[Any]:
+def pad_rows(rows: Sequence[NDArray[Any]], size: int) -> NDArray[Any]:
     """Return rows of one shape as an array of `size` rows, padded with zeros."""
     stacked = np.zeros((size, *rows[0].shape), dtype=rows[0].dtype)
     for place, row in enumerate(rows):

@@ -22,7 +22,7 @@ from PIL import Image
 
 from predictions.scorers.base import ModelIdentity
 from predictions.scorers.vqascore import LONGEST_TEXT, QUESTION, YES, Tails, VqaScore
-from predictions.scorers.with_torch import computing, device_of_this_machine
+from predictions.scorers.with_torch import device_of_this_machine, inference
 from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, steps_of
 
 MODEL_TYPE = "clip_t5"
@@ -49,7 +49,7 @@ class ClipT5(VqaScore):
         self.before = self._ids(before)
         self.answer = self._ids(YES)
 
-    def asked(self) -> Mapping[str, Any]:
+    def describe_prompt(self) -> Mapping[str, Any]:
         return {
             # The type in the checkpoint's config.json, which differs from the library's.
             "scorer": f"vqascore {MODEL_TYPE}",
@@ -82,12 +82,12 @@ class ClipT5(VqaScore):
     def _ask(self, picture: Any, texts: Iterable[str]) -> dict[str, float]:
         import torch
 
-        with computing(self.device, self.half):
+        with inference(self.device, self.half):
             pixels = torch.from_numpy(picture).to(self.device)[None]
-            seen = torch.cat([self._embedded(self.before), self.model.see(pixels)[0]])
+            seen = torch.cat([self._embed_ids(self.before), self.model.see(pixels)[0]])
             return self.ask_by_width(texts, lambda tails, width: self._read_all(seen, tails, width))
 
-    def _embedded(self, ids: Any) -> Any:
+    def _embed_ids(self, ids: Any) -> Any:
         import torch
 
         return self.model.shared(torch.as_tensor(ids, device=self.device))
@@ -96,8 +96,8 @@ class ClipT5(VqaScore):
         """Return the scores of questions by their tokens, given the image `seen`: places x width of the model."""
         import torch
 
-        ids, mask = self.filled_up(tails, len(seen), width)
-        read = torch.cat([seen.expand(self.batch, *seen.shape), self._embedded(ids)], dim=1)
+        ids, mask = self.pad_tails(tails, len(seen), width)
+        read = torch.cat([seen.expand(self.batch, *seen.shape), self._embed_ids(ids)], dim=1)
         labels = torch.tensor(self.answer, device=self.device)
         begun = torch.cat([labels.new_tensor([self.model.config.decoder_start_token_id]), labels[:-1]])
         logits = self.model(

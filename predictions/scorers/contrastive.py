@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from predictions.scorers.base import ModelIdentity, NoPicture, OpenPicture
-from predictions.scorers.batches import Batched, Vector, filled, in_batches, read_ahead
+from predictions.scorers.batches import BatchedScorer, Vector, in_batches, pad_rows, read_ahead
 
 # Imported only for type checking: most workers store no vectors.
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ BYTES_KEPT = 512 * 2**20
 TRIED_TEXT, TRIED_SIZE = "Two red birds, and a cat: WHO is under the roof?", (96, 64)
 
 
-class Contrastive(Batched):
+class Contrastive(BatchedScorer):
     """A model with two towers."""
 
     def __init__(self, identity: ModelIdentity, *, batch: int) -> None:
         super().__init__(identity, batch=batch)
-        self._pictures = _Kept()
-        self._texts = _Kept()
+        self._pictures = _VectorCache()
+        self._texts = _VectorCache()
         self._folder: KeptVectors | None = None
         self._spaces: tuple[bytes, bytes] | None = None
 
@@ -76,7 +76,7 @@ class Contrastive(Batched):
 
         Length 1; zeros if the model gives no direction. Halves batches as `score` does; raises OutOfMemory.
         """
-        found = self._halving(lambda: self._of_pictures(names, open_picture))
+        found = self._retry_smaller(lambda: self._of_pictures(names, open_picture))
         gone = {name: why for name, why in found.items() if isinstance(why, NoPicture)}
         return {name: vector for name, vector in found.items() if not isinstance(vector, NoPicture)}, gone
 
@@ -104,8 +104,8 @@ class Contrastive(Batched):
             found |= kept.keep(self._folder.get(self._space(of_pictures=of_pictures), missing))
             missing = [name for name in missing if name not in found]
         for batch in read(missing):
-            vectors = embed(filled([given for _, given in batch], self.batch))[: len(batch)]
-            made = dict(zip([name for name, _ in batch], _normalized(vectors), strict=True))
+            vectors = embed(pad_rows([given for _, given in batch], self.batch))[: len(batch)]
+            made = dict(zip([name for name, _ in batch], _normalize(vectors), strict=True))
             found |= kept.keep(made)
             if self._folder is not None:
                 self._folder.put(self._space(of_pictures=of_pictures), made)
@@ -123,8 +123,8 @@ class Contrastive(Batched):
             told = [known.name, known.version, known.weights, self.batch, dict(self.facts())]
             canonical = json.dumps(told, sort_keys=True, separators=(",", ":"), default=str).encode()
             pixels, tokens = self.preprocess(_made_up()), self.tokenize(TRIED_TEXT)
-            seen = self.embed_pictures(filled([pixels], self.batch))[:1]
-            read = self.embed_texts(filled([tokens], self.batch))[:1]
+            seen = self.embed_pictures(pad_rows([pixels], self.batch))[:1]
+            read = self.embed_texts(pad_rows([tokens], self.batch))[:1]
             picture, text = (
                 hashlib.sha256(b"|".join([canonical, sort, given.tobytes(), made.tobytes()])).digest()
                 for sort, given, made in ((b"picture", pixels, seen), (b"text", tokens, read))
@@ -133,7 +133,7 @@ class Contrastive(Batched):
         return self._spaces[0 if of_pictures else 1]
 
 
-class _Kept:
+class _VectorCache:
     """Vectors by name; the least recently used ones are dropped when there are too many."""
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ def _made_up() -> Image.Image:
     return Image.fromarray(colours.astype(np.uint8))
 
 
-def _normalized(vectors: NDArray[np.float32]) -> Vector:
+def _normalize(vectors: NDArray[np.float32]) -> Vector:
     """Normalize rows to length 1; a row of zeros stays zero, so its cosine with any vector is 0."""
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)

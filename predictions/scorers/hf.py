@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, imported
+from predictions.scorers.base import CannotLoad, require_library
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.matching import Matching
 from predictions.scorers.with_torch import OF_A_COSINE, OF_LOG_ODDS, OnDevice, device_of_this_machine, facts_of
-from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, loading, steps_of
+from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, report_load_errors, steps_of
 
 # SigLIP was trained with padded texts and no mask.
 INPUTS: Mapping[str, tuple[str, ...]] = {
@@ -84,11 +84,11 @@ class HuggingFaceTowers(_HuggingFace, Contrastive):
     roundings = OF_A_COSINE
 
     def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        with self.computing():
+        with self.inference():
             return _vectors(self.library.model.get_image_features(pixel_values=self.pixels(batch)))
 
     def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        with self.computing():
+        with self.inference():
             return _vectors(self.library.model.get_text_features(**self.texts(batch)))
 
 
@@ -101,13 +101,13 @@ class HuggingFaceMatching(_HuggingFace, Matching):
         return {**super().facts(), "score": "logit of match less logit of no match"}
 
     def look(self, batch: NDArray[Any]) -> Any:
-        with self.computing():
+        with self.inference():
             return self.library.model.vision_model(pixel_values=self.pixels(batch)).last_hidden_state
 
     def match(self, states: Any, places: Sequence[int], texts: NDArray[Any]) -> NDArray[np.float32]:
         import torch
 
-        with self.computing():
+        with self.inference():
             of_each = states[torch.tensor(list(places), device=states.device)]
             seen = torch.ones(of_each.shape[:-1], dtype=torch.long, device=states.device)
             read = self.library.model.text_encoder(
@@ -127,9 +127,9 @@ def _vectors(found: Any) -> NDArray[np.float32]:
 
 def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
     """Load the model of that name or in that folder. Raises CannotLoad."""
-    with imported("transformers"):
+    with require_library("transformers"):
         from transformers import AutoConfig, AutoImageProcessor, AutoModel, AutoTokenizer, BlipForImageTextRetrieval
-    with loading(rest):
+    with report_load_errors(rest):
         config = AutoConfig.from_pretrained(rest)
         if config.model_type not in INPUTS:
             raise CannotLoad(

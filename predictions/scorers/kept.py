@@ -69,7 +69,7 @@ class KeptVectors:
         """Return the stored vectors of `names` in `space`, by name; the others are missing."""
         by_key = {_key(space, name): name for name in names}
         found: dict[str, Vector] = {}
-        with self._trying() as file:
+        with self._usable_file() as file:
             if file is None:
                 return {}
             damaged = []
@@ -96,8 +96,8 @@ class KeptVectors:
         """Store vectors by name, as far as there is room. Existing ones do not change."""
         hour = self._hour()
         keyed = ((_key(space, name), vector) for name, vector in vectors.items())
-        rows = ((key, _written(key, vector), hour) for key, vector in keyed)
-        with self._trying() as file:
+        rows = ((key, _encode(key, vector), hour) for key, vector in keyed)
+        with self._usable_file() as file:
             if file is None:
                 return
             with file:
@@ -133,7 +133,7 @@ class KeptVectors:
             file.executescript("PRAGMA incremental_vacuum")
 
     @contextmanager
-    def _trying(self) -> Iterator[sqlite3.Connection | None]:
+    def _usable_file(self) -> Iterator[sqlite3.Connection | None]:
         """Open the file for the block, or give None if it cannot be used; errors are only logged."""
         try:
             if self._open is None:
@@ -157,13 +157,13 @@ class KeptVectors:
         """Open the file with the highest number; earlier ones are damaged, and deleted."""
         number = max(self._numbers(), default=1)
         try:
-            found = self._opened(number)
+            found = self._open_file(number)
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
                 raise
             logger.warning("The vectors kept in %s are damaged (%s); they are made anew.", self._folder, error)
             number += 1
-            found = self._opened(number)
+            found = self._open_file(number)
         for earlier in self._numbers():
             if earlier < number:
                 # A worker that has the file open still writes to it. Its name is not reused, or SQLite would take the
@@ -178,11 +178,11 @@ class KeptVectors:
         number = self._number
         self.close()
         try:
-            self._opened(max([*self._numbers(), number + 1])).close()
+            self._open_file(max([*self._numbers(), number + 1])).close()
         except (sqlite3.DatabaseError, OSError) as another:
             self._say(another)
 
-    def _opened(self, number: int) -> sqlite3.Connection:
+    def _open_file(self, number: int) -> sqlite3.Connection:
         file = sqlite3.connect(self._path(number), timeout=BUSY_SECONDS)
         try:
             # These take effect only before the first table exists.
@@ -218,7 +218,7 @@ def _digest(key: bytes, numbers: bytes) -> bytes:
     return hashlib.blake2b(key + numbers, digest_size=DIGEST).digest()
 
 
-def _written(key: bytes, vector: Vector) -> bytes:
+def _encode(key: bytes, vector: Vector) -> bytes:
     numbers = vector.astype("<f4").tobytes()
     return _digest(key, numbers) + numbers
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predictions.scorers.base import NoPicture, OpenPicture
-from predictions.scorers.batches import Batched, filled, in_batches, read_ahead, texts_by_picture
+from predictions.scorers.batches import BatchedScorer, in_batches, pad_rows, read_ahead, texts_by_picture
 
 
-class Matching(Batched):
+class Matching(BatchedScorer):
     """A model with an image tower, whose states a second tower reads together with a text."""
 
     @abstractmethod
@@ -41,10 +41,10 @@ class Matching(Batched):
         for batch in read_ahead(
             texts_of, lambda name: self.preprocess(open_picture(name)), batch=self.batch, missing=gone
         ):
-            states = self.look(filled([pixels for _, pixels in batch], self.batch))
+            states = self.look(pad_rows([pixels for _, pixels in batch], self.batch))
             asked = [(text, picture, place) for place, (picture, _) in enumerate(batch) for text in texts_of[picture]]
             for some in in_batches(asked, self.batch):
-                texts = filled([self.tokenize(text) for text, _, _ in some], self.batch)
+                texts = pad_rows([self.tokenize(text) for text, _, _ in some], self.batch)
                 places = [place for _, _, place in some] + [0] * (self.batch - len(some))
                 scores = self.match(states, places, texts)
                 for (text, picture, _), score in zip(some, scores[: len(some)], strict=True):

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, imported
+from predictions.scorers.base import CannotLoad, ModelIdentity, require_library
 from predictions.scorers.contrastive import Contrastive
 
 DEMO = "demo"
@@ -43,7 +43,7 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def numbered(vocabulary: Sequence[str]) -> dict[str, int]:
+def number_words(vocabulary: Sequence[str]) -> dict[str, int]:
     return {word: number for number, word in enumerate(vocabulary, start=FIRST_WORD)}
 
 
@@ -61,7 +61,7 @@ class Onnx(Contrastive):
     def __init__(self, identity: ModelIdentity, session: Any, vocabulary: Sequence[str]) -> None:
         super().__init__(identity, batch=BATCH)
         self._session = session
-        self._known = numbered(vocabulary)
+        self._known = number_words(vocabulary)
         shapes = {each.name: each.shape for each in session.get_inputs()}
         self.side: int = shapes[PICTURES][1]
         self.words: int = shapes[TEXTS][1]
@@ -122,7 +122,7 @@ def load(rest: str) -> Onnx:
 
 
 def _session(rest: str, data: bytes) -> Any:
-    with imported("onnxruntime", "Install it there: pip install onnxruntime."):
+    with require_library("onnxruntime", "Install it there: pip install onnxruntime."):
         import onnxruntime
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, first_line, imported
+from predictions.scorers.base import CannotLoad, ModelIdentity, first_line, require_library
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.with_torch import (
     OF_A_COSINE,
@@ -65,7 +65,7 @@ class OpenClip(OnDevice[_Library], Contrastive):
     def _embed(self, encode: Any, batch: NDArray[Any]) -> NDArray[np.float32]:
         import torch
 
-        with self.computing():
+        with self.inference():
             pixels = torch.from_numpy(batch).to(self.library.device)
             vectors: NDArray[np.float32] = encode(pixels).float().cpu().numpy()
             return vectors
@@ -85,7 +85,7 @@ def load(rest: str) -> OpenClip:
             f"open_clip:ViT-B-32/openai, "
             "or open_clip:ARCHITECTURE/FILE with a checkpoint on the worker's machine."
         )
-    with imported("OpenCLIP"):
+    with require_library("OpenCLIP"):
         import open_clip
     if architecture not in open_clip.list_models():
         raise CannotLoad(f"OpenCLIP has no architecture {architecture!r}. Its names are those of list_models().")

@@ -9,13 +9,21 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, Scorer, first_line, imported
+from predictions.scorers.base import (
+    CannotLoad,
+    ModelIdentity,
+    NoPicture,
+    OpenPicture,
+    Scorer,
+    first_line,
+    require_library,
+)
 from predictions.scorers.with_torch import (
     OF_A_MEAN,
-    computing,
     device_of_this_machine,
     digest_of_weights,
     facts_of,
+    inference,
     keep_in_half,
     twin_in_half,
 )
@@ -65,7 +73,7 @@ class LanguageModel(Scorer):
         if len(ids) < 2:
             return 0.0
         tokens = torch.tensor([ids], device=self.device)
-        with computing(self.device, self.half):
+        with inference(self.device, self.half):
             logits = self.model(input_ids=tokens).logits[0, :-1].float()
             of_each = torch.log_softmax(logits, dim=-1).gather(1, tokens[0, 1:, None])
             return float(of_each.mean())
@@ -87,7 +95,7 @@ def load(rest: str) -> LanguageModel:
             f"text-only:{rest} is not a language model. Write text-only:hf:NAME; text-only:ngrams is fitted to "
             "questions with known right answers, and computed by the site: request it with `predict`."
         )
-    with imported("Hugging Face's transformers"):
+    with require_library("Hugging Face's transformers"):
         import transformers
     device = device_of_this_machine()
     try:

@@ -22,17 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, imported
-from predictions.scorers.batches import Batched, in_batches, read_ahead, texts_by_picture
+from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, require_library
+from predictions.scorers.batches import BatchedScorer, in_batches, read_ahead, texts_by_picture
 from predictions.scorers.with_torch import (
     OF_LOG_ODDS,
-    computing,
     device_of_this_machine,
     facts_of,
+    inference,
     keep_in_half,
     twin_in_half,
 )
-from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, loading, steps_of
+from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, report_load_errors, steps_of
 
 QUESTION = 'Does this figure show "{text}"? Please answer yes or no.'
 YES, NO = "Yes", "No"
@@ -57,14 +57,14 @@ class _Prompts:
         self.has_template = bool(getattr(processor, "chat_template", None))
         special = {str(token) for token in self.tokenizer.added_tokens_decoder.values() if token.special}
         self.marks = sorted({*special, getattr(processor, "image_token", "")} - {""})
-        written = self.written(TRIED[0])
+        written = self.write(TRIED[0])
         ids, offsets = self._ids(written)
         # The first token of the question may include the space before it.
         begins = written.index(QUESTION.partition("{")[0])
         # Tokens before the question: the image is one of them, or a few.
         self.before = next((place for place, (_, end) in enumerate(offsets) if end > begins), len(ids))
 
-    def written(self, text: str) -> str:
+    def write(self, text: str) -> str:
         return self._conversation(QUESTION.format(text=self._harmless(text)))
 
     def _harmless(self, text: str) -> str:
@@ -95,7 +95,7 @@ class _Prompts:
 
     def tail(self, text: str) -> list[int]:
         """Return the tokens from where the question begins."""
-        return self._ids(self.written(text))[0][self.before :]
+        return self._ids(self.write(text))[0][self.before :]
 
     def answer(self) -> int:
         """Return the first token of "Yes" that differs from "No"."""
@@ -103,7 +103,7 @@ class _Prompts:
         return next(one for one, other in zip(yes, no, strict=False) if one != other)
 
 
-class VqaScore(Batched):
+class VqaScore(BatchedScorer):
     """A generative model on a device. `batch`: number of texts asked about an image at once."""
 
     def __init__(self, identity: ModelIdentity, model: Any, processor: Any, device: Any) -> None:
@@ -137,13 +137,13 @@ class VqaScore(Batched):
             "score": "log-odds of the answer",
             "longest": LONGEST_TEXT,
             "looks_once": self.looks_once,
-            **self.asked(),
+            **self.describe_prompt(),
         }
 
-    def asked(self) -> Mapping[str, Any]:
+    def describe_prompt(self) -> Mapping[str, Any]:
         """Return the prompt, the scored answer and how images are read, as plain JSON."""
         return {
-            "prompt": self.prompts.written("{text}"),
+            "prompt": self.prompts.write("{text}"),
             "answer": self.processor.tokenizer.convert_ids_to_tokens(self.yes),
             "preprocessing": steps_of(self.processor.image_processor),
         }
@@ -181,7 +181,7 @@ class VqaScore(Batched):
 
     def _ask(self, picture: Any, texts: Iterable[str]) -> dict[str, float]:
         """Return the score of each text with a preprocessed image. Raises OutOfMemory."""
-        with computing(self.device, self.half):
+        with inference(self.device, self.half):
             if not self.looks_once:
                 return {text: self._ask_anew(picture, text) for text in texts}
             seen = self.model(**_on(self.device, picture), use_cache=True).past_key_values
@@ -201,7 +201,7 @@ class VqaScore(Batched):
                 found |= dict(zip([text for text, _ in some], scores, strict=True))
         return found
 
-    def filled_up(self, tails: Tails, before: int, width: int) -> tuple[Any, Any]:
+    def pad_tails(self, tails: Tails, before: int, width: int) -> tuple[Any, Any]:
         """Return the tokens of a batch, padded, and a mask of real tokens, including the `before` earlier ones."""
         import torch
 
@@ -216,7 +216,7 @@ class VqaScore(Batched):
 
     def _continue(self, seen: Any, before: int, tails: Tails, width: int) -> list[float]:
         """Return the scores of questions by their tokens, after `before` tokens whose states are `seen`."""
-        ids, mask = self.filled_up(tails, before, width)
+        ids, mask = self.pad_tails(tails, before, width)
         # The library appends to the states that it gets.
         states = deepcopy(seen)
         states.batch_repeat_interleave(self.batch)
@@ -254,7 +254,7 @@ class VqaScore(Batched):
 
     def _read(self, text: str, picture: Image.Image) -> Mapping[str, Any]:
         with self.lock:
-            written = self.prompts.written(text)
+            written = self.prompts.write(text)
             options = self.prompts.options(written)
             read: Mapping[str, Any] = self.processor(text=written, images=picture, return_tensors="pt", **options)
             return read
@@ -284,9 +284,9 @@ def _on(device: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def load(rest: str) -> VqaScore:
     """Load the model of that name or in that folder. Raises CannotLoad."""
-    with imported("transformers"):
+    with require_library("transformers"):
         from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor, PretrainedConfig
-    with loading(rest):
+    with report_load_errors(rest):
         said, _ = PretrainedConfig.get_config_dict(rest)
         if said.get("model_type") == "clip_t5":
             from predictions.scorers.clip_t5 import load_clip_t5

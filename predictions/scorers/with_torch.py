@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from predictions.scorers.base import ModelIdentity, OutOfMemory
-from predictions.scorers.batches import Batched
+from predictions.scorers.batches import BatchedScorer
 
 T = TypeVar("T", bound=Any)
 # Large enough to keep a GPU busy; halved if memory is short.
@@ -55,7 +55,7 @@ def digest_of_weights(state: Mapping[str, Any]) -> str:
     return digest.hexdigest()
 
 
-class _InHalf:
+class _HalfWeights:
     """Comes before a layer's class and returns its weight from 16-bit storage."""
 
     # In a tuple, or torch would register it as a parameter.
@@ -69,7 +69,7 @@ class _InHalf:
         return half if torch.is_autocast_enabled(half.device.type) else half.float()
 
 
-class _TableInHalf(_InHalf):
+class _TableInHalf(_HalfWeights):
     """Convert only the rows of a table that are looked up to float32."""
 
     padding_idx: Any
@@ -91,7 +91,7 @@ def keep_in_half(model: Any, device: Any) -> str:
     import torch
 
     packed = {
-        torch.nn.Linear: type("Linear", (_InHalf, torch.nn.Linear), {}),
+        torch.nn.Linear: type("Linear", (_HalfWeights, torch.nn.Linear), {}),
         torch.nn.Embedding: type("Embedding", (_TableInHalf, torch.nn.Embedding), {}),
     }
     layers = [layer for layer in model.modules() if type(layer) in packed]
@@ -151,7 +151,7 @@ class HasDevice(Protocol):
 Library = TypeVar("Library", bound=HasDevice)
 
 
-class OnDevice(Batched, Generic[Library]):
+class OnDevice(BatchedScorer, Generic[Library]):
     """A library's model on a device. `half`: the 16-bit type to compute in, "" for that of the weights.
 
     `roundings`: the expected error of its scores then, in roundings.
@@ -168,8 +168,8 @@ class OnDevice(Batched, Generic[Library]):
         half = half_for(self.library.device, numbers, usual="float16")
         return type(self)(self.identity, self.library, half) if half else None
 
-    def computing(self) -> AbstractContextManager[None]:
-        return computing(self.library.device, self.half)
+    def inference(self) -> AbstractContextManager[None]:
+        return inference(self.library.device, self.half)
 
 
 def twin_in_half(scorer: T, numbers: str, roundings: int) -> T | None:
@@ -204,7 +204,7 @@ def facts_of(device: Any, dtype: Any, half: str, *libraries: str, kept: str = ""
 
 
 @contextmanager
-def computing(device: Any, half: str) -> Iterator[None]:
+def inference(device: Any, half: str) -> Iterator[None]:
     """Compute without gradients; matrix products in the type `half` if given, everything else in that of the weights.
 
     Raises OutOfMemory for torch's errors of short memory.

@@ -36,7 +36,7 @@ def _is_plain(value: Any) -> bool:
 
 
 @contextmanager
-def loading(rest: str) -> Iterator[None]:
+def report_load_errors(rest: str) -> Iterator[None]:
     """Raise CannotLoad for any error of a download or a damaged file in the block."""
     try:
         yield

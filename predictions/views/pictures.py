@@ -23,14 +23,14 @@ def picture(request: HttpRequest, sha256: str) -> HttpResponse:
     """
     if not _is_worker(request):
         has_token = request.headers.get("Authorization")
-        return _told(403, "The worker token is wrong.") if has_token else _told(404, NOTHING)
+        return _text_response(403, "The worker token is wrong.") if has_token else _text_response(404, NOTHING)
     if not _SHA256.fullmatch(sha256):
-        return _told(404, NOTHING)
+        return _text_response(404, NOTHING)
     try:
         with default_storage.open(original_name(sha256)) as file:
             content: bytes = file.read()
     except FileNotFoundError:
-        return _told(404, NOTHING)
+        return _text_response(404, NOTHING)
     response = HttpResponse(content, content_type="application/octet-stream")
     response["Cache-Control"] = "no-store"
     return response
@@ -42,5 +42,5 @@ def _is_worker(request: HttpRequest) -> bool:
     return bool(settings.WORKER_TOKEN) and constant_time_compare(given, f"Bearer {settings.WORKER_TOKEN}")
 
 
-def _told(status: int, text: str) -> HttpResponse:
+def _text_response(status: int, text: str) -> HttpResponse:
     return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")

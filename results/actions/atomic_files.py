@@ -20,7 +20,7 @@ _BLOCK = 1024 * 1024
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def write_atomically(path: Path) -> Iterator[Path]:
     """Yield a temporary path whose content replaces `path` at the end of the block.
 
     If the block fails, nothing of it is left and the old content stays. Raises OSError.

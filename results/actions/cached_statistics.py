@@ -25,7 +25,7 @@ from results.queries.instances.disagreements import DISAGREE, different_answers
 from results.queries.instances.facets import facet_table
 from results.queries.people.annotators import persons_answers
 from results.queries.people.participants import named_flags
-from results.queries.people.text_authors import kinds_written, writing_in
+from results.queries.people.text_authors import study_writing, written_kinds
 from results.queries.reports.answers import answer_details, answer_times, facts_alone
 from results.queries.reports.label_spaces import label_spaces, with_all_labels
 from results.queries.reports.report_rows import project_facts
@@ -94,7 +94,7 @@ def look_up(*, page: Page, project: Project, study: Study | None = None, now: da
     """Return the stored statistics of a page, with the job to enqueue if they need an update."""
     kept, _ = KeptNumbers.objects.get_or_create(page=page, study=study, project=project)
     is_current = kept.as_of is not None and kept.fingerprint == _fingerprint(page, project, study)
-    failed = None if is_current else _failed(kept)
+    failed = None if is_current else _failed_job(kept)
     times = (kept.as_of, failed.finished_at if failed else None)
     to_send = None
     if not is_current and all(at is None or at <= now - NEW_AT_MOST_EVERY for at in times):
@@ -106,13 +106,13 @@ def look_up(*, page: Page, project: Project, study: Study | None = None, now: da
     return CachedStatistics(kept.pk, kept.content, kept.as_of, is_current, error, to_send)
 
 
-def _failed(kept: KeptNumbers) -> Job | None:
+def _failed_job(kept: KeptNumbers) -> Job | None:
     """Return the last job of `kept` if it failed and is not running again."""
     last = Job.objects.filter(kind=KIND, key=str(kept.pk)).order_by("-pk").first()
     return last if last and last.state == JobState.FAILED else None
 
 
-def made_at_once(*, page: Page, project: Project, now: datetime) -> CachedStatistics:
+def compute_now(*, page: Page, project: Project, now: datetime) -> CachedStatistics:
     """Return what a page of a small project needs, computed now if anything changed since the last time."""
     kept, _ = KeptNumbers.objects.get_or_create(page=page, study=None, project=project)
     content = make(kept=kept, now=now)
@@ -142,7 +142,7 @@ def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda:
 def project_content(project: Project, *, now: datetime) -> dict[str, Any] | None:
     """Return the facets of the instances of `project`, and the totals of its overview, as JSON; None without facets."""
     table = facet_table(project)
-    return {**table.stored(), "totals": count_totals(project, now=now).stored()} if table else None
+    return {**table.dump(), "totals": count_totals(project, now=now).dump()} if table else None
 
 
 def _make(job: RunningJob) -> None:
@@ -173,7 +173,7 @@ def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
     An answer, new or edited, updates its session. A draw adds decisions. Each change by a researcher or a program
     leaves an event. So not every row of a project with 100,000 instances is read.
     """
-    studies = Study.objects.filter(project=project) if study is None else _told_of(study)
+    studies = Study.objects.filter(project=project) if study is None else _covered_studies(study)
     events = Event.objects.filter(project=project)
     if study is not None:
         events = events.filter(Q(study__in=studies) | Q(study=None))
@@ -197,7 +197,7 @@ def _last(rows: QuerySet[Any]) -> int | None:
     return last
 
 
-def _told_of(study: Study) -> QuerySet[Study]:
+def _covered_studies(study: Study) -> QuerySet[Study]:
     """Return the studies that statistics of `study` cover: itself, its source and the studies about its answers."""
     told = {study.pk, *(feed.pk for feed in study.feeds.all() if feed.design.asks_about_answers)}
     if study.fed_by_id is not None and study.design.asks_about_answers:
@@ -222,10 +222,10 @@ def whole_report(study: Study) -> Report:
     alone = facts_alone(study)
     details = answer_details(study, alone.studies[0].label_spaces)
     writing = None
-    if kinds_written(study):
+    if written_kinds(study):
         # Writers are listed there under their names.
         name_annotators(project=study.project)
-        writing = writing_in(study)
+        writing = study_writing(study)
     return report_of_study(alone, StudyAnswers(details, answer_times(study), writing))
 
 
@@ -260,7 +260,7 @@ _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
     Page.STUDY_RESULTS: lambda study: plain_cards(page_cards(whole_report(study))),
     Page.STUDY_PROGRESS: lambda study: {
         **asdict(study_progress(study)),
-        "activity": study_activity(study, paid_sessions(study)).stored(),
+        "activity": study_activity(study, paid_sessions(study)).dump(),
     },
     Page.STUDY_RATINGS: lambda study: [asdict(each) for each in rating_summaries(study)],
     Page.STUDY_QUESTIONS: lambda study: {**question_orders(study), DISAGREE: different_answers(study)},

@@ -29,7 +29,7 @@ def look_up_charts(
 ) -> tuple[Mapping[str, StoredChart], list[Job]]:
     """Return chart name -> its row, drawn or not, without its files; and the jobs to send that draw the others."""
     wanted = {charts.digest(chart): chart for chart in shown}
-    stored = _stored(project, wanted)
+    stored = _charts_by_digest(project, wanted)
     missing = [
         StoredChart(project=project, digest=digest, values=asdict(chart), asked_at=now)
         for digest, chart in wanted.items()
@@ -37,7 +37,7 @@ def look_up_charts(
     ]
     if missing:
         StoredChart.objects.bulk_create(missing, ignore_conflicts=True)
-        stored = _stored(project, wanted)
+        stored = _charts_by_digest(project, wanted)
     old = [row.pk for row in stored.values() if row.asked_at < now - ONE_DAY]
     if old:
         StoredChart.objects.filter(pk__in=old).update(asked_at=now)
@@ -85,7 +85,7 @@ def _is_due(newest: StoredChart | None, digest: str, now: datetime) -> bool:
     return newest.digest != digest and newest.asked_at <= now - REDRAWN_AT_MOST_EVERY
 
 
-def _stored(project: Project, digests: Iterable[str]) -> dict[str, StoredChart]:
+def _charts_by_digest(project: Project, digests: Iterable[str]) -> dict[str, StoredChart]:
     rows = StoredChart.objects.filter(project=project, digest__in=list(digests))
     return {row.digest: row for row in rows.defer("png", "pdf", "specification", "values")}
 

@@ -55,7 +55,7 @@ def describe_files(
     them.
     """
     before = read_descriptions(_text_of(folder / DESCRIPTION))
-    kept = [each for each in before if each.path not in written and _unchanged(folder / each.path, each)]
+    kept = [each for each in before if each.path not in written and _is_unchanged(folder / each.path, each)]
     known = {each.path for each in kept}
     files = [
         _data_file(folder / name, folder, writer, about)
@@ -72,7 +72,7 @@ def _text_of(path: Path) -> str:
         return ""
 
 
-def _unchanged(path: Path, described: FileDescription) -> bool:
+def _is_unchanged(path: Path, described: FileDescription) -> bool:
     return path.is_file() and _digest(path) == described.file.get("sha256")
 
 

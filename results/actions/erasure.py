@@ -22,12 +22,12 @@ from results.exporting.erasure import AnsweredQuestion, Question, Row, changes, 
 from results.exporting.release_rows import read_any_row
 from results.exporting.rows import AcceptedInstance
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
-from results.queries.exports.available_exports import removed_since
+from results.queries.exports.available_exports import find_removals
 from results.queries.exports.task_names import question_name
 from studies.actions.events import Actor, What, record
 from studies.models import Project, Study
 from studies.models import Question as AskedQuestion
-from studies.wording import counted
+from studies.wording import format_count
 
 DELETED = "Its file was deleted, because somebody whose answers it held is forgotten. Make it again."
 
@@ -56,7 +56,7 @@ def forget(*, annotator: Annotator, project: Project, by: Actor, now: datetime) 
     followed = removals.withdraw(annotator=annotator, project=project, by=by, now=now)
     names = set(Pseudonym.objects.filter(project=project, annotator=annotator).values_list("name", flat=True))
     files = _delete_files(project)
-    answered, asked_about = _answered(annotator, project), _asked_about(annotator, project)
+    answered, asked_about = _answered_questions(annotator, project), _derived_questions(annotator, project)
     holding = Release.objects.filter(project=project, pseudonyms__annotator=annotator).exclude(file="")
     releases = list(holding.select_for_update(of=("self",)).order_by("pk"))
     for release in releases:
@@ -80,7 +80,7 @@ def forget(*, annotator: Annotator, project: Project, by: Actor, now: datetime) 
 def _delete_files(project: Project) -> int:
     """Delete the files that hold answers of withdrawn people, after this transaction commits."""
     made = list(Export.objects.filter(project=project).select_related("study__project", "release"))
-    removed = removed_since(exports=made)
+    removed = find_removals(exports=made)
     held = [export for export in made if removed.of_export(export).withdrawn_at is not None]
     Export.objects.filter(pk__in=[export.pk for export in held]).update(
         state=Export.State.FAILED, error=DELETED, file=""
@@ -91,7 +91,7 @@ def _delete_files(project: Project) -> int:
     return len(files)
 
 
-def _answered(annotator: Annotator, project: Project) -> dict[Question, AnsweredQuestion]:
+def _answered_questions(annotator: Annotator, project: Project) -> dict[Question, AnsweredQuestion]:
     """Return the questions that `annotator` answered in `project`, named as in the rows of a release."""
     given = Response.objects.filter(annotator=annotator, study__project=project)
     found = given.select_related("question__study", "question__instance").order_by("pk")
@@ -105,7 +105,7 @@ def _answered(annotator: Annotator, project: Project) -> dict[Question, Answered
     }
 
 
-def _asked_about(annotator: Annotator, project: Project) -> set[Question]:
+def _derived_questions(annotator: Annotator, project: Project) -> set[Question]:
     """Return the questions made from answers of `annotator`, named as in the rows of a release."""
     given = Response.objects.filter(annotator=annotator, study__project=project).values("pk")
     asked = AskedQuestion.objects.filter(source_type=RESPONSE, source_id__in=given).order_by("pk")
@@ -144,13 +144,13 @@ def _keep(release: Release, rows: Iterator[tuple[RowType, Row]]) -> int:
     # Releases frozen by an older version hold a row for each question.
     items: set[str] = set()
 
-    def noting_items() -> Iterator[tuple[RowType, Row]]:
+    def note_items() -> Iterator[tuple[RowType, Row]]:
         for sort, row in rows:
             if isinstance(row, AcceptedInstance):
                 items.add(row.name)
             yield sort, row
 
-    release.file, release.sha256, counts = store_rows(release, noting_items())
+    release.file, release.sha256, counts = store_rows(release, note_items())
     release.instances, release.responses = counts["instances"], counts["responses"]
     return len(items)
 
@@ -172,7 +172,8 @@ def _dossier(dossier: dict[str, Any], *, size: int, names: Collection[str], now:
     """Note in the stored card that rows were changed; its tables stay as they were when frozen."""
     note = (
         f"On {now.date().isoformat()} the answers of one annotator were deleted at their request, and the items that "
-        f"were accepted because of them: {counted(size, 'item')} left. The tables of this card were counted before."
+        f"were accepted because of them: {format_count(size, 'item')} left. The tables of this card were counted "
+        "before."
     )
     body = dossier["body"]
     for name in names:

@@ -19,7 +19,7 @@ from background.job_runner import run
 from background.jobs import cancel, request_job
 from background.models import Job
 from background.work import RunningJob, Work
-from results.actions.atomic_files import pack, stored_bytes, why_not, written_whole
+from results.actions.atomic_files import pack, stored_bytes, why_not, write_atomically
 from results.actions.dataset_documents import DESCRIPTION, add_papers, describe_files
 from results.actions.pseudonyms import name_annotators
 from results.actions.releases import check_fits, check_format, check_held, check_offered, freeze_release, write_release
@@ -28,7 +28,7 @@ from results.errors import CannotExport
 from results.exporting import FORMATS, Writer, get_writer
 from results.exporting.dataset_card import About, DatasetCard
 from results.models import Export, Release
-from results.queries.exports.available_exports import removed_since
+from results.queries.exports.available_exports import find_removals
 from results.queries.exports.dataset_cards import exports_card, studies_card
 from results.queries.exports.descriptions import descriptions_of_project
 from results.queries.exports.export_rows import count_rows, exported_rows
@@ -122,7 +122,7 @@ def _write_whole(
     path: Path, writer: Writer, rows: Iterator[Any], total: int, card: Callable[[], DatasetCard], report: Report
 ) -> WrittenFile:
     try:
-        with written_whole(path) as unfinished:
+        with write_atomically(path) as unfinished:
             with writer.open(unfinished, stored_bytes) as write:
                 done = write_rows(write, rows, total, report)
             check_held(writer, done, total)
@@ -144,7 +144,7 @@ def describe_exports(*, project: Project, written: Sequence[Path]) -> Path | Non
         return None
     path = tables[0].parent / DESCRIPTION
     try:
-        with written_whole(path) as unfinished:
+        with write_atomically(path) as unfinished:
             text = describe_files(
                 path.parent,
                 written={table.name for table in tables},
@@ -262,7 +262,7 @@ def _make(job: RunningJob) -> None:
 
     Each attempt writes its own file; only the file of the worker that still holds the job is kept.
     """
-    unmade = Export.objects.unmade().filter(pk=job.arguments["export"])
+    unmade = Export.objects.unfinished().filter(pk=job.arguments["export"])
     export = unmade.select_related("study__project", "release__study__project").first()
     if export is None:
         return
@@ -290,26 +290,26 @@ def _keep(job: RunningJob, export: Export, name: str, rows: int) -> None:
         with transaction.atomic():
             job.check()
             made = {"file": name, "rows_done": rows, "rows_total": rows, "finished_at": job.now()}
-            kept = Export.objects.unmade().filter(pk=export.pk).update(state=Export.State.READY, **made)
+            kept = Export.objects.unfinished().filter(pk=export.pk).update(state=Export.State.READY, **made)
     finally:
         if not kept:
             default_storage.delete(name)
 
 
-def _ended(job: Job) -> None:
+def _note_failure(job: Job) -> None:
     """Note on an export why it has no file, when its job failed or was cancelled."""
-    Export.objects.unmade().filter(pk=job.arguments["export"]).update(
+    Export.objects.unfinished().filter(pk=job.arguments["export"]).update(
         state=Export.State.FAILED, error=job.error or CANCELLED, finished_at=job.finished_at
     )
 
 
-EXPORT = Work(run=_make, unit="rows", trouble="The server could not make this export. Try again.", ended=_ended)
+EXPORT = Work(run=_make, unit="rows", trouble="The server could not make this export. Try again.", ended=_note_failure)
 
 
 @transaction.atomic
 def cancel_export(*, export: Export, by: User, now: datetime) -> None:
     """Cancel `export`: at once if it waits, within about a second if it is running. Raises CannotExport."""
-    if not Export.objects.unmade().filter(pk=export.pk).exists():
+    if not Export.objects.unfinished().filter(pk=export.pk).exists():
         raise CannotExport("This export has already ended, so there was nothing to cancel.")
     details = {"format": export.format}
     record(project=export.project, study=export.study, what=What.EXPORT_CANCELLED, by=by, now=now, **details)
@@ -345,7 +345,7 @@ def discard_files() -> int:
     """
     found = Export.objects.filter(project__removals__why=Removal.Why.WITHDRAWN)
     made = list(found.exclude(file="").select_related("study__project", "release").order_by("pk").distinct())
-    removed = removed_since(exports=made)
+    removed = find_removals(exports=made)
     discarded = [export for export in made if removed.of_export(export).withdrawn_at is not None]
     for export in discarded:
         # Note first, then delete: a file lost in between belongs to nobody.
@@ -371,7 +371,7 @@ def adopt_exports(*, now: datetime) -> int:
     lost = Q(state=Export.State.WAITING, requested_at__lt=now - WAITING_AT_MOST) | Q(
         state=Export.State.RUNNING, requested_at__lt=now - RUNNING_AT_MOST
     )
-    found = list(Export.objects.unmade().filter(lost, job=None).select_related("requested_by").order_by("pk"))
+    found = list(Export.objects.unfinished().filter(lost, job=None).select_related("requested_by").order_by("pk"))
     for export in found:
         job_of(export=export)
     return len(found)

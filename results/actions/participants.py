@@ -45,13 +45,13 @@ class NamedAnnotator:
     name: str
 
 
-def person_called(*, project: Project, name: str) -> NamedAnnotator:
+def find_person(*, project: Project, name: str) -> NamedAnnotator:
     """Return the annotator with the pseudonym `name` in `project`. Raises UnknownPerson."""
     unknown = f"Nobody in {project.slug} is called {name}. Look at the page of a study's annotators."
-    return _named(unknown, project=project, name=name)
+    return _find_person(unknown, project=project, name=name)
 
 
-def person_with_id(*, project: Project, provider: str, provider_id: str) -> NamedAnnotator:
+def identify_person(*, project: Project, provider: str, provider_id: str) -> NamedAnnotator:
     """Return the annotator of `project` with an id of `provider`; for an invited person, the name in their link.
 
     Raises UnknownPerson without the id: messages end up in logs.
@@ -59,10 +59,10 @@ def person_with_id(*, project: Project, provider: str, provider_id: str) -> Name
     # An invitation's name is stored with a prefix, so that it differs from a visit without one.
     ids = {provider_id, f"name:{provider_id}"} if provider == invite.PROVIDER else {provider_id}
     unknown = f"Nobody with that id of {provider} has come to {project.slug}. Check that it is whole."
-    return _named(unknown, project=project, annotator__provider=provider, annotator__provider_id__in=ids)
+    return _find_person(unknown, project=project, annotator__provider=provider, annotator__provider_id__in=ids)
 
 
-def _named(unknown: str, *, project: Project, **wanted: Any) -> NamedAnnotator:
+def _find_person(unknown: str, *, project: Project, **wanted: Any) -> NamedAnnotator:
     name_annotators(project=project)
     found = Pseudonym.objects.select_related("annotator").filter(project=project, **wanted).first()
     if found is None:

@@ -85,13 +85,13 @@ def compare_releases(before: Release, after: Release) -> ReleaseComparison:
     rules: tuple[set[str], set[str]] = (set(), set())
     old = {}
     for row in _items(before):
-        old[_name(row)] = _Stored.of(row)
+        old[_name(row)] = _ItemHashes.of(row)
         rules[0].add(row["rule"])
     counts_before = Counter(each.category for each in old.values())
     counts_after = Counter[Category]()
     added, changed, same = [], [], 0
     for row in _items(after):
-        name, new = _name(row), _Stored.of(row)
+        name, new = _name(row), _ItemHashes.of(row)
         counts_after[new.category] += 1
         rules[1].add(row["rule"])
         known = old.pop(name, None)
@@ -111,7 +111,7 @@ def compare_releases(before: Release, after: Release) -> ReleaseComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
+class _ItemHashes:
     """What is remembered of an item: hashes stand for its aspects, so that 100,000 items fit into memory."""
 
     key: str
@@ -119,7 +119,7 @@ class _Stored:
     hashes: tuple[int, ...]
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> "_Stored":
+    def of(cls, row: Mapping[str, Any]) -> "_ItemHashes":
         hashes = (
             hash(json.dumps([row.get(field) or None for field in fields], sort_keys=True))
             for fields in ASPECTS.values()

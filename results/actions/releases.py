@@ -19,7 +19,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from annotation.models import Removal
-from results.actions.atomic_files import stored_bytes, why_not, written_whole
+from results.actions.atomic_files import stored_bytes, why_not, write_atomically
 from results.actions.dataset_documents import ANNOTATIONS, IMAGES, add_papers
 from results.actions.pseudonyms import name_for_release
 from results.actions.row_progress import Report, WrittenFile, write_rows
@@ -32,13 +32,13 @@ from results.exporting.rows import AcceptedInstance
 from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
 from results.models.releases import LONGEST_LICENCE
-from results.queries.exports.available_exports import removed_since
+from results.queries.exports.available_exports import find_removals
 from results.queries.exports.dataset_cards import studies_card
 from results.queries.exports.descriptions import descriptions_of_studies
 from results.queries.exports.empty_formats import empty_formats
 from results.queries.exports.export_rows import (
-    conditions_called,
     decided_questions,
+    find_conditions,
     given_responses,
     released_predictions,
 )
@@ -209,11 +209,11 @@ def _current_rows(release: Release, studies: list[Study]) -> Iterator[tuple[RowT
     for row in released_predictions(released):
         under.add(row.conditions)
         yield "predictions", row
-    yield from zip(repeat("conditions"), conditions_called(sorted(under - {""})))
+    yield from zip(repeat("conditions"), find_conditions(sorted(under - {""})))
     yield from zip(repeat("events"), noted_events(release.project, studies))
 
 
-def _beside(writer: Writer) -> list[Writer]:
+def _extra_writers(writer: Writer) -> list[Writer]:
     """Return the writers of the files beside the data of `writer`: predictions also in the data's format."""
     likewise = [get_writer(name) for name in FORMATS if name not in OTHERS]
     return [
@@ -236,10 +236,12 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
     check_offered(release)
     check_frozen(release)
     try:
-        with written_whole(path) as unfinished:
+        with write_atomically(path) as unfinished:
             rows = _write_data(release, writer, unfinished, report)
             # A release frozen by an older version has no events: write no file instead of an empty one.
-            others = [each for each in _beside(writer) if each.rows != "events" or any(_frozen_rows(release, "events"))]
+            others = [
+                each for each in _extra_writers(writer) if each.rows != "events" or any(_frozen_rows(release, "events"))
+            ]
             (unfinished / ANNOTATIONS).mkdir(parents=True)
             for other in others:
                 with other.open(unfinished / ANNOTATIONS / other.filename, stored_bytes) as write:
@@ -296,7 +298,7 @@ def _with_images(rows: Iterable[AcceptedInstance], folder: Path) -> Iterator[Acc
 
 def check_offered(release: Release) -> None:
     """Raise CannotExport if somebody whose answers `release` holds withdrew since it was frozen."""
-    if removed_since(releases=[release]).of_release(release).withdrawn_at is not None:
+    if find_removals(releases=[release]).of_release(release).withdrawn_at is not None:
         raise CannotExport(
             f"Somebody whose answers are in the release {release.name} has withdrawn since it was frozen, so it is no "
             "longer available. Freeze a new release under another name."

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from results.actions.atomic_files import why_not, written_whole
+from results.actions.atomic_files import why_not, write_atomically
 from results.actions.charts import draw_all
 from results.errors import CannotExport
 from results.queries.reports.report_rows import project_facts
@@ -38,7 +38,7 @@ def write_report(*, project: Project, format: str, folder: Path | None, now: dat
 
 def _write(path: Path, content: bytes) -> Path:
     try:
-        with written_whole(path) as unfinished:
+        with write_atomically(path) as unfinished:
             unfinished.write_bytes(content)
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error

@@ -31,7 +31,7 @@ class Origin:
 
 
 @dataclass(frozen=True, order=True)
-class PredictedBy:
+class PredictionModel:
     """A model, and what is known about its inputs and conditions; fields as in `rows.GivenPrediction`."""
 
     model: str
@@ -49,7 +49,7 @@ def dataset_card(
     name: str,
     size: int,
     origins: Mapping[Origin, int],
-    models: Mapping[PredictedBy, int],
+    models: Mapping[PredictionModel, int],
     about: About,
 ) -> DatasetCard:
     """Return the card of what the studies of the dataset of `facts` accepted.
@@ -130,7 +130,7 @@ def _description(facts: ProjectFacts, size: int) -> str:
 
 
 def _limits(
-    facts: ProjectFacts, notice: str, origins: Mapping[Origin, int], models: Mapping[PredictedBy, int]
+    facts: ProjectFacts, notice: str, origins: Mapping[Origin, int], models: Mapping[PredictionModel, int]
 ) -> list[str]:
     """Return the limits that the data itself shows; among them, predictions with unverifiable inputs."""
     unlicensed = sum(n for origin, n in origins.items() if not origin.licence)

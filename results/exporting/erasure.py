@@ -85,14 +85,14 @@ def changes(
         if row.settled:
             continue
         asked = answered[question].asked
-        now = _decided_by(row, answers, replace(asked, wanted=row.wanted or asked.wanted))
+        now = _decide_question(row, answers, replace(asked, wanted=row.wanted or asked.wanted))
         if now != (row.state, row.winner):
             found.decided[question] = now
             found.keys.setdefault(row.study, set()).add(answered[question].key)
     return found
 
 
-def _decided_by(row: DecidedQuestion, answers: Sequence[GivenResponse], asked: VoteContext) -> tuple[str, str]:
+def _decide_question(row: DecidedQuestion, answers: Sequence[GivenResponse], asked: VoteContext) -> tuple[str, str]:
     """Return the state and the winner by the remaining answers.
 
     A rule about outcomes elsewhere finds none in the rows: the question is then undecided, so that nothing stays
@@ -122,16 +122,16 @@ def remaining_rows(
             if row.worker not in workers:
                 yield sort, row
         elif isinstance(row, AcceptedInstance):
-            stays = row.key not in undone.get(row.study, set()) and _accepted_as_before(row, found)
+            stays = row.key not in undone.get(row.study, set()) and _is_still_accepted(row, found)
             # An instance with several items stays while one of them does.
             gone_by_key[row.key] = gone_by_key.get(row.key, True) and not stays
             if stays:
-                yield sort, _counted_again(row, found)
+                yield sort, _recount_instance(row, found)
         elif isinstance(row, DescribedImage):
             if row.worker not in workers and _still_accepted(row, found):
                 yield sort, row
         elif isinstance(row, DecidedQuestion):
-            again = _decided_again(row, found)
+            again = _update_decision(row, found)
             drawn_from_it = row.key in undone.get(row.study, set()) or (row.study, row.task) in found.asked_about
             # Rows frozen by an older version have neither outcome nor key.
             is_undone = bool(row.outcome) and drawn_from_it
@@ -144,7 +144,7 @@ def remaining_rows(
             yield sort, row
 
 
-def _accepted_as_before(row: AcceptedInstance, found: Changes) -> bool:
+def _is_still_accepted(row: AcceptedInstance, found: Changes) -> bool:
     """Whether every question that made an item accepted still does, with the same winner."""
     if not row.questions and row.key in found.keys.get(row.study, set()):
         return False
@@ -158,23 +158,23 @@ def _still_accepted(row: DescribedImage, found: Changes) -> bool:
     return state == State.ACCEPTED
 
 
-def _counted_again(row: AcceptedInstance, found: Changes) -> AcceptedInstance:
+def _recount_instance(row: AcceptedInstance, found: Changes) -> AcceptedInstance:
     if not row.questions:
         left = found.votes.get((row.study, row.task))
         return row if left is None else replace(row, votes=left, answers=found.answers[row.study, row.task])
-    questions = tuple(_question_counted_again(row.study, question, found) for question in row.questions)
+    questions = tuple(_recount_question(row.study, question, found) for question in row.questions)
     votes = questions[0].votes if len(questions) == 1 else row.votes
     return replace(row, questions=questions, votes=votes, answers=sum(each.answers for each in questions))
 
 
-def _question_counted_again(study: str, question: AcceptedQuestion, found: Changes) -> AcceptedQuestion:
+def _recount_question(study: str, question: AcceptedQuestion, found: Changes) -> AcceptedQuestion:
     asked = (study, question.task)
     if asked not in found.votes:
         return question
     return replace(question, votes=found.votes[asked], answers=found.answers[asked])
 
 
-def _decided_again(row: DecidedQuestion, found: Changes) -> DecidedQuestion:
+def _update_decision(row: DecidedQuestion, found: Changes) -> DecidedQuestion:
     question = (row.study, row.task)
     votes = found.votes.get(question)
     if votes is None:

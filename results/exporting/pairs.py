@@ -29,7 +29,7 @@ def pictures_of(row: AcceptedInstance) -> dict[str, str]:
     return {column: image.sha256 for column, image in row.pair_images.items() if image.sha256}
 
 
-def matched(row: AcceptedInstance) -> Iterator[tuple[str, str, str]]:
+def captioned_pictures(row: AcceptedInstance) -> Iterator[tuple[str, str, str]]:
     """Yield column, SHA-256 and caption of each picture of a pair."""
     pictures, captions = pictures_of(row), row.pair_captions
     for image, caption in zip(IMAGE_COLUMNS, CAPTION_COLUMNS, strict=True):
@@ -49,20 +49,20 @@ def choices(row: AcceptedInstance) -> Iterator[Choice]:
         return
     for place, role in enumerate(IMAGE_COLUMNS):
         if role in pictures:
-            right = _drawn(row.key, role)
+            right = _draw_side(row.key, role)
             shown = (captions[place], captions[1 - place])
-            yield Choice(role, CAPTION_OF_IMAGE, (pictures[role],), _ordered(shown, right), right)
+            yield Choice(role, CAPTION_OF_IMAGE, (pictures[role],), _order_sides(shown, right), right)
     if len(pictures) == len(IMAGE_COLUMNS):
         for place, role in enumerate(CAPTION_COLUMNS):
-            right = _drawn(row.key, role)
+            right = _draw_side(row.key, role)
             found = (pictures[IMAGE_COLUMNS[place]], pictures[IMAGE_COLUMNS[1 - place]])
-            yield Choice(role, IMAGE_OF_CAPTION, _ordered(found, right), (captions[place],), right)
+            yield Choice(role, IMAGE_OF_CAPTION, _order_sides(found, right), (captions[place],), right)
 
 
-def _drawn(key: str, role: str) -> int:
+def _draw_side(key: str, role: str) -> int:
     return hashlib.sha256(f"{key}/{role}".encode()).digest()[0] & 1
 
 
-def _ordered(right_first: tuple[str, str], right: int) -> tuple[str, str]:
+def _order_sides(right_first: tuple[str, str], right: int) -> tuple[str, str]:
     one, other = right_first
     return (other, one) if right else (one, other)

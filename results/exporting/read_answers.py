@@ -17,7 +17,7 @@ def pictures(doc: Mapping[str, Any]) -> list[Any]:
     return [picture.convert("RGB") for picture in doc["images"]]
 
 
-def chosen(said: str) -> str:
+def read_choice(said: str) -> str:
     """Return the letter that an answer chooses, "" where it chooses none or both: a refusal is wrong.
 
     Example: "B", "(b) ..." and "The answer is B." choose B; "A or B" and "A dog." choose none.
@@ -33,7 +33,7 @@ def chosen(said: str) -> str:
 
 def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
     """Return what each score counts of one answer."""
-    said = {"key": doc["key"], "direction": doc["direction"], "right": chosen(str(results[0])) == doc["answer"]}
+    said = {"key": doc["key"], "direction": doc["direction"], "right": read_choice(str(results[0])) == doc["answer"]}
     return {"accuracy": float(said["right"]), "i2t": said, "t2i": said, "group": said}
 
 

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from results.reports.formats.md import escape, render_table
 from results.reports.text import cell_text
-from studies.wording import counted
+from studies.wording import format_count
 
 
 def _quote(text: str) -> str:
@@ -25,7 +25,7 @@ _ENVIRONMENT = Environment(  # noqa: S701
     keep_trailing_newline=True,
 )
 _ENVIRONMENT.filters |= {
-    "counted": counted,
+    "counted": format_count,
     # JSON strings are valid YAML too.
     "json": partial(json.dumps, ensure_ascii=False),
     "md": escape,

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from annotation.actions.removing.removals import CannotRemove
 from annotation.recruitment.prolific.entry import PROVIDER
-from results.actions.participants import NamedAnnotator, person_called, person_with_id
+from results.actions.participants import NamedAnnotator, find_person, identify_person
 from results.errors import UnknownPerson
-from studies.management.arguments import actor_named, add_by, project_called
+from studies.management.arguments import add_by, read_actor, read_project
 from studies.models import Project
 from studies.permissions import Verb
 
@@ -29,9 +29,9 @@ class PersonCommand(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
-        by = actor_named(options, self.verb, project)
-        person = person_named(project, options)
+        project = read_project(options["project"])
+        by = read_actor(options, self.verb, project)
+        person = read_person(project, options)
         try:
             self.change(person, options, project=project, by=by, now=timezone.now())
         except CannotRemove as error:
@@ -42,18 +42,20 @@ class PersonCommand(BaseCommand):
         """Make the change and print it. `about`: `project`, `by` and `now`, for the action."""
 
 
-def person_named(project: Project, options: dict[str, Any]) -> NamedAnnotator:
+def read_person(project: Project, options: dict[str, Any]) -> NamedAnnotator:
     """Return whom `options`, read by `PersonCommand`, name. Raises CommandError.
 
     Whoever is named with `--by` needs the right to connect an id with a pseudonym, where an id is given.
     """
     if options["provider_id"]:
-        actor_named(options, Verb.IDENTIFY_PEOPLE, project)
+        read_actor(options, Verb.IDENTIFY_PEOPLE, project)
     if bool(options["annotator"]) == bool(options["provider_id"]):
         raise CommandError("Name the person either by their PSEUDONYM or by --provider-id ID.")
     try:
         if options["annotator"]:
-            return person_called(project=project, name=options["annotator"])
-        return person_with_id(project=project, provider=options["provider"], provider_id=options["provider_id"].strip())
+            return find_person(project=project, name=options["annotator"])
+        return identify_person(
+            project=project, provider=options["provider"], provider_id=options["provider_id"].strip()
+        )
     except UnknownPerson as error:
         raise CommandError(str(error)) from error

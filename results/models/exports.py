@@ -9,7 +9,7 @@ from studies.models import Instance, Project, Study
 
 
 class ExportQuerySet(models.QuerySet["Export"]):
-    def unmade(self) -> Self:
+    def unfinished(self) -> Self:
         """Those of which nothing has come yet: neither a file nor the reason why there is none."""
         return self.filter(finished_at=None, error="")
 

@@ -50,7 +50,7 @@ class Range:
     high: float
 
 
-def explained(count: int, unit: str, instances: int) -> str:
+def count_tooltip(count: int, unit: str, instances: int) -> str:
     """Return what a list of `instances` shows that `count` of `unit`, in the plural, leads to; "" if it shows these."""
     if unit == INSTANCES:
         return ""
@@ -76,9 +76,9 @@ class LinkedCount(int):
         return made
 
     @property
-    def explained(self) -> str:
+    def tooltip(self) -> str:
         """Return a text about the list if it shows something other than what was counted; else ""."""
-        return explained(self, self.unit, self.instances)
+        return count_tooltip(self, self.unit, self.instances)
 
 
 class AnnotatorName(str):

@@ -275,7 +275,7 @@ def _legend_columns(chart: Chart) -> int:
     return min(max(int(_width(chart) // max(widths)), 1), MOST_LEGEND_COLUMNS)
 
 
-def _beside_each_other(base: "altair.Chart", chart: Chart) -> "altair.Chart":
+def _offset_series(base: "altair.Chart", chart: Chart) -> "altair.Chart":
     """Put the points of several series with one label below each other."""
     import altair
 
@@ -283,7 +283,7 @@ def _beside_each_other(base: "altair.Chart", chart: Chart) -> "altair.Chart":
 
 
 def _bars(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
-    apart = _beside_each_other(base, chart).encode(color=_color(chart))
+    apart = _offset_series(base, chart).encode(color=_color(chart))
     values = apart.mark_text(align="left", dx=6).encode(x=_x(chart), text=_format(chart), color=_ink())
     expected = apart.mark_tick(thickness=2, size=STEP).encode(x=_x(chart, "expected:Q"), color=_ink())
     has_expected = any(point.expected is not None for each in chart.series for point in each.points)
@@ -291,12 +291,12 @@ def _bars(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
 
 
 def _dots(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
-    apart = _beside_each_other(base, chart).encode(color=_color(chart))
+    apart = _offset_series(base, chart).encode(color=_color(chart))
     whiskers = apart.mark_rule(strokeWidth=2).encode(x=_x(chart, "low:Q"), x2="high:Q")
     return [whiskers, apart.mark_point(filled=True, size=70, opacity=1).encode(x=_x(chart), shape=_shape(chart))]
 
 
-def _stacked(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
+def _stacked_bars(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     return [base.mark_bar().encode(x=_x(chart, "start:Q"), x2="end:Q", color=_color(chart))]
 
 
@@ -368,7 +368,7 @@ _Layers = Callable[["altair.Chart", Chart], "list[altair.Chart]"]
 _IN_ROWS: Mapping[str, _Layers] = {
     "bars": _bars,
     "dots": _dots,
-    "stacked": _stacked,
+    "stacked": _stacked_bars,
     "diverging": _diverging,
     "heat": _heat,
 }

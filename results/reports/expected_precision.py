@@ -49,7 +49,7 @@ class PlannedStudy:
         return max(1, round((self.instances + self.doubled) * self.answers / self.people)) if self.people else 0
 
     @property
-    def shared(self) -> tuple[int, int]:
+    def shared_counts(self) -> tuple[int, int]:
         """Return the number of instances with several answers to each question, and the number of answers."""
         return (self.instances, self.answers) if self.answers > 1 else (self.doubled, 2)
 
@@ -107,7 +107,7 @@ def _scores(planned: PlannedStudy, name: str, units: int) -> Iterable[Sequence[C
 
 def _agreement(planned: PlannedStudy, kind: Kind) -> Iterable[Sequence[Cell]]:
     """Yield the expectations for one kind: agreement is never computed over several."""
-    instances, answers = planned.shared
+    instances, answers = planned.shared_counts
     planned_questions = instances * kind.each
     if not planned_questions:
         return

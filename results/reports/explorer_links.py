@@ -42,7 +42,7 @@ def in_address(outcome: Outcome) -> str:
     return outcome.replace(" ", "-")
 
 
-def narrowed_to(categories: Sequence[tuple[str, str]], *, is_type: bool) -> str:
+def category_query(categories: Sequence[tuple[str, str]], *, is_type: bool) -> str:
     """Return the query for the common type of `categories`, or for the category if there is one.
 
     "" for several types, and for none.
@@ -53,11 +53,11 @@ def narrowed_to(categories: Sequence[tuple[str, str]], *, is_type: bool) -> str:
     return urlencode({"type": type} if is_type else {"type": type, "subtype": subtype})
 
 
-def listing(*, study: str = "", category: tuple[str, str] = (ALL, ALL), **narrowed: str) -> str:
+def list_query(*, study: str = "", category: tuple[str, str] = (ALL, ALL), **narrowed: str) -> str:
     """Return the query for the instances of `study` ("" for any study), of a type and subtype, with further filters."""
     query = urlencode({name: value for name, value in {"study": study, **narrowed}.items() if value})
     is_type = category[1] == ALL
-    where = "" if category == (ALL, ALL) else narrowed_to([category], is_type=is_type)
+    where = "" if category == (ALL, ALL) else category_query([category], is_type=is_type)
     return "&".join(filter(None, [query, where]))
 
 
@@ -98,5 +98,5 @@ def question_count(
         shown, state = shown & accepted, ACCEPTED
     if found != shown:
         return count
-    query = listing(study=study.slug, category=(type, ALL), state=state, question=name)
+    query = list_query(study=study.slug, category=(type, ALL), state=state, question=name)
     return LinkedCount(count, query, unit="questions", instances=len(found))

@@ -14,11 +14,11 @@ from analytics.coefficients import (
     Measure,
     PercentAgreement,
 )
-from analytics.ratings import Coded, by_unit
+from analytics.ratings import CodedRatings, by_unit
 from analytics.scales import number_of
 from results.reports.facts import AnswerFacts, LabelSpace, StudyFacts
 from studies.kinds.base import LabelGrouping, Scale
-from studies.wording import counted
+from studies.wording import format_count
 
 OPTIONS = "options"
 PERCENT, AC1 = "Percent agreement", "Gwet's AC1"
@@ -73,7 +73,7 @@ class AgreementLabels:
         """The pairwise kappa for this scale: with an order, near misses weigh less."""
         return CohenKappa() if self.scale.level == "nominal" else CohenKappa("quadratic")
 
-    def ratings(self, answers: Sequence[AnswerFacts]) -> Coded:
+    def ratings(self, answers: Sequence[AnswerFacts]) -> CodedRatings:
         """Return units x answers, with the annotator of each; a question is one unit for most kinds."""
         index = {category: number for number, category in enumerate(self.categories)}
         label = {choice: index[self.label(choice)] for choice in {answer.choice for answer in answers}}
@@ -95,11 +95,11 @@ class AgreementLabels:
             return None
         return list(number_of(self.categories, self.scale.values).values())
 
-    def paired(self, ratings: Sequence[tuple[str, str]]) -> Coded:
+    def code_pairs(self, ratings: Sequence[tuple[str, str]]) -> CodedRatings:
         """Return questions x two people; `ratings` are labels."""
         index = {category: number for number, category in enumerate(self.categories)}
         codes = np.array([(index[first], index[second]) for first, second in ratings], dtype=np.int32)
-        return Coded(codes.reshape(-1, 2), tuple(self.categories), None, ordered=True)
+        return CodedRatings(codes.reshape(-1, 2), tuple(self.categories), None, ordered=True)
 
 
 def labels_of(study: StudyFacts) -> Iterable[AgreementLabels]:
@@ -108,14 +108,14 @@ def labels_of(study: StudyFacts) -> Iterable[AgreementLabels]:
         if label_space.units:
             yield from _by_unit(kind, label_space)
             continue
-        yield from _grouped(kind, label_space)
+        yield from _label_groupings(kind, label_space)
         options = _options(study, kind, label_space)
         # Free texts have no labels to compare.
         if options or label_space.has_one_label:
-            yield _as_they_are(kind, label_space, options)
+            yield _raw_labels(kind, label_space, options)
             yield from _apart(kind, label_space, options)
         if options and not label_space.has_one_label:
-            together = _as_they_are(kind, label_space, options)
+            together = _raw_labels(kind, label_space, options)
             for unit in units_of(answers_to(study, kind)):
                 yield replace(together, title=f"{unit}: {together.title}", are_parts=False, unit=unit)
 
@@ -132,8 +132,8 @@ def rule_labels(kind: str, label_space: LabelSpace) -> list[AgreementLabels]:
     """
     if label_space.units:
         return list(_by_unit(kind, label_space))
-    as_they_are = _as_they_are(kind, label_space, label_space.options)
-    grouped = next(iter(_grouped(kind, label_space)), as_they_are)
+    as_they_are = _raw_labels(kind, label_space, label_space.options)
+    grouped = next(iter(_label_groupings(kind, label_space)), as_they_are)
     found = [grouped if compared == "groups" else as_they_are for compared in label_space.compares]
     return list({labels.title: labels for labels in found}.values())
 
@@ -145,13 +145,13 @@ def _by_unit(kind: str, label_space: LabelSpace) -> Iterable[AgreementLabels]:
         yield AgreementLabels(kind, f"{unit}: {name}", scale.labels, scale=scale, unit=unit)
 
 
-def _grouped(kind: str, label_space: LabelSpace) -> Iterable[AgreementLabels]:
+def _label_groupings(kind: str, label_space: LabelSpace) -> Iterable[AgreementLabels]:
     parts = not label_space.has_one_label
     for grouping in label_space.groupings:
         yield AgreementLabels(kind, grouping.title, grouping.categories, grouping, are_parts=parts)
 
 
-def _as_they_are(kind: str, label_space: LabelSpace, options: Sequence[str]) -> AgreementLabels:
+def _raw_labels(kind: str, label_space: LabelSpace, options: Sequence[str]) -> AgreementLabels:
     return AgreementLabels(
         kind,
         f"scale {options[0]} to {options[-1]}" if label_space.is_scale and options else OPTIONS,
@@ -170,7 +170,7 @@ def _apart(kind: str, label_space: LabelSpace, options: Sequence[str]) -> Iterab
         else:
             on_it = [option for option in options if option in scale.values]
             title = f"scale {on_it[0]} to {on_it[-1]}, where they have one"
-        together = _as_they_are(kind, label_space, on_it)
+        together = _raw_labels(kind, label_space, on_it)
         yield replace(together, title=title, scale=scale, questions=questions)
 
 
@@ -208,7 +208,7 @@ def _options(study: StudyFacts, kind: str, label_space: LabelSpace) -> list[str]
     return [*label_space.options, *sorted(given - set(label_space.options))]
 
 
-def kappa_paradox_note(agreed: Coefficient, kappa: Coefficient, ratings: Coded) -> str:
+def kappa_paradox_note(agreed: Coefficient, kappa: Coefficient, ratings: CodedRatings) -> str:
     """Return a remark if kappa is low because nearly all answers have the same label, else "".
 
     agreed: percent agreement of the same `ratings`.
@@ -221,7 +221,7 @@ def kappa_paradox_note(agreed: Coefficient, kappa: Coefficient, ratings: Coded) 
     others = sum(given) - max(given)
     if others >= RARE_LABEL * sum(given):
         return ""
-    differ = f"{counted(others, 'answer')} of {sum(given):,} {'differs' if others == 1 else 'differ'}"
+    differ = f"{format_count(others, 'answer')} of {sum(given):,} {'differs' if others == 1 else 'differ'}"
     return f"Low because only {differ} from {ratings.categories[given.index(max(given))]!r}{_LOOK_AT_AC1}"
 
 

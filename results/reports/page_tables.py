@@ -68,7 +68,7 @@ def _page_card(card: Card) -> PageCard:
 
 def page_table(table: Table, *, most_rows: int = MOST_ROWS) -> PageTable:
     """Return `table` for a page. Of more than `most_rows` rows it shows the first ones and the last."""
-    text: TextTable = text_table(_shortened(table, most_rows))
+    text: TextTable = text_table(_shorten(table, most_rows))
     return PageTable(table.name, table.title, text.headings, text.is_number, text.cells, text.table.notes)
 
 
@@ -103,7 +103,7 @@ def table_of_chart(chart: Chart) -> Table:
     return Table(chart.name, chart.title, columns, rows)
 
 
-def _shortened(table: Table, most: int) -> Table:
+def _shorten(table: Table, most: int) -> Table:
     # The last row may be a total.
     if len(table.rows) <= most:
         return table

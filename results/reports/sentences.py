@@ -105,7 +105,7 @@ def say_agreement(reliability: Table) -> str:
         if best is not None:
             said.append((best, _agreement(best, alike)))
     if said:
-        return _named(said, "Study", "Kind", "Labels")
+        return _name_rows(said, "Study", "Kind", "Labels")
     reason = next((row["Value"].reason for row in rows if isinstance(row["Value"], Undefined)), "")
     return reason or "No question has several answers yet, so agreement cannot be measured."
 
@@ -140,7 +140,9 @@ def say_people(compact: Table, intervals: Table) -> str:
         group = _first(people, Score="Group")
         for row in [group] if group else people:
             said.append((row, _people_and_best_model(row, of_study, rows_of(compact))))
-    return _named(said, "Study", "Score") if said else "Nobody has answered a question with a known right answer yet."
+    return (
+        _name_rows(said, "Study", "Score") if said else "Nobody has answered a question with a known right answer yet."
+    )
 
 
 def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[Row]) -> str:
@@ -175,7 +177,9 @@ def _best(rows: Iterable[Row], name: str, value: str, n: str, unit: str) -> str:
         return ""
     best = max(_number(row[value]) for row in compared)
     names = [str(row[name]) for row in compared if _number(row[value]) == best]
-    which = f"the best of {len(compared)} models, {_listed(names)}," if len(compared) > 1 else f"the model {names[0]}"
+    which = (
+        f"the best of {len(compared)} models, {_join_names(names)}," if len(compared) > 1 else f"the model {names[0]}"
+    )
     verb = "get" if len(names) > 1 else "gets"
     return f"{which} {verb} {percent(best)} ({_count(int(most), unit)})"
 
@@ -205,7 +209,9 @@ def say_comparison(table: Table) -> str:
         of_score = [row for row in of_study if row["Score"] == about[1]]
         closest = min(of_score, key=lambda row: _number(row["People minus model"]))
         said.append((closest, _difference(closest, len(of_score))))
-    return _named(said, "Study", "Score") if said else "No model has answered the questions that people answered yet."
+    return (
+        _name_rows(said, "Study", "Score") if said else "No model has answered the questions that people answered yet."
+    )
 
 
 def _difference(closest: Row, models: int) -> str:
@@ -247,7 +253,7 @@ def say_estimates(alternative: Table, powered: Iterable[Table]) -> str:
         for row in tested:
             passed[str(row["Model"])] &= row[COULD_REPLACE] == "yes"
         names = [name for name, has_passed in passed.items() if has_passed]
-        who = _listed(names) if names else "no model"
+        who = _join_names(names) if names else "no model"
         said.append(f"By the test on {tested[0]['Score']}, {who} could replace an annotator.")
     estimates = [row for table in powered for row in rows_of(table) if _is_number(row["Estimate"])]
     sound = _by_main_score([row for row in estimates if isinstance(row["95 % interval"], Range)])
@@ -272,7 +278,7 @@ def say_rates(table: Table) -> str:
     for row in rows:
         option = "the right option" if row["Answer"] == "right" else row["Answer"]
         said.append((row, f"{option} in {_share(row['Share'], row['95 % interval'], row['Answers'])}"))
-    return _named(said, "Kind") if said else "Nobody has answered yet."
+    return _name_rows(said, "Kind") if said else "Nobody has answered yet."
 
 
 def say_ratings(table: Table) -> str:
@@ -285,33 +291,33 @@ def say_ratings(table: Table) -> str:
             interval = _interval(row["95 % interval"], "coefficient")
             mean = f"mean {_text(row['Mean'], 'coefficient')} ({interval}{sample})"
             said.append((row, f"{about}: {mean}" if about else mean))
-    return _named(said, "Study", "Kind") if said else "Nobody has rated anything yet."
+    return _name_rows(said, "Study", "Kind") if said else "Nobody has rated anything yet."
 
 
 def say_units(table: Table) -> str:
     """The most frequent answer to each thing that was asked at once."""
     said = []
-    for rows in _grouped(rows_of(table), "Study", "Kind", "What was asked"):
+    for rows in _group_rows(rows_of(table), "Study", "Kind", "What was asked"):
         most = max(_number(row["Times"]) for row in rows)
         answers = [row for row in rows if _number(row["Times"]) == most]
-        words = _listed([str(row["Answer"]) for row in answers])
+        words = _join_names([str(row["Answer"]) for row in answers])
         share = _share(answers[0]["Share"], answers[0]["95 % interval"], answers[0]["Answers"])
         each = "each " if len(answers) > 1 else ""
         said.append((rows[0], f"{rows[0]['What was asked']}: most often {words}, {each}{share}"))
-    return _named(said, "Study", "Kind") if said else "Nobody has answered yet."
+    return _name_rows(said, "Study", "Kind") if said else "Nobody has answered yet."
 
 
 def say_preferences(table: Table) -> str:
     """The image that ranks first by each criterion."""
     said = []
-    for rows in _grouped(rows_of(table), "Study", "Kind", "Criterion"):
+    for rows in _group_rows(rows_of(table), "Study", "Kind", "Criterion"):
         first = [str(row["Image"]) for row in rows if row["Rank"] == 1]
         total = _first(rows, Image=ALL)
         if first and total is not None:
             n = _count(total["Comparisons"], "comparison")
             verb = "rank first equally" if len(first) > 1 else "ranks first"
-            said.append((rows[0], f"{rows[0]['Criterion']}: {_listed(first)} {verb} ({n})"))
-    return _named(said, "Study", "Kind") if said else "There are too few comparisons to rank the images yet."
+            said.append((rows[0], f"{rows[0]['Criterion']}: {_join_names(first)} {verb} ({n})"))
+    return _name_rows(said, "Study", "Kind") if said else "There are too few comparisons to rank the images yet."
 
 
 def say_descriptions(table: Table) -> str:
@@ -323,7 +329,7 @@ def say_descriptions(table: Table) -> str:
             unclear = f"{_verb(row['Conflicting'], 'is', 'are')} conflicting"
             unclear += f" and {_text(row['Undecided'], 'count')} undecided"
             said.append((row, f"Of {_count(row['Written'], 'description')}, {ended}, {unclear}"))
-    return _named(said, "Study") if said else "Nobody has been asked about descriptions yet."
+    return _name_rows(said, "Study") if said else "Nobody has been asked about descriptions yet."
 
 
 def _verb(n: Cell, one: str, several: str) -> str:
@@ -340,7 +346,7 @@ def say_retrieval(table: Table) -> str:
             share, interval = percent(_number(row["Accuracy"])), _interval(row["95 % interval"])
             found = f"On average, people find the described image in {share} of their answers"
             said.append((row, f"{found} ({interval}{sample})"))
-    return _named(said, "Study") if said else "Nobody has looked for a described image yet."
+    return _name_rows(said, "Study") if said else "Nobody has looked for a described image yet."
 
 
 def say_language(tables: Sequence[Table]) -> str:
@@ -403,7 +409,7 @@ def say_times(table: Table) -> str:
             middle = "–".join(_text(row[name], "coefficient") for name in ("25 % (s)", "75 % (s)"))
             n = _count(row["Answers timed"], "answer")
             said.append(f"{row['Kind']}: median {_text(median, 'coefficient')} s (middle half {middle} s, {n})")
-    return _joined(said[:MOST_NAMED]) if said else "No time has been measured yet."
+    return _join_parts(said[:MOST_NAMED]) if said else "No time has been measured yet."
 
 
 def say_cost(table: Table) -> str:
@@ -466,15 +472,15 @@ def _number(cell: Cell) -> float:
     return float(cell)
 
 
-def _named(said: Sequence[tuple[Row, str]], *titles: str) -> str:
+def _name_rows(said: Sequence[tuple[Row, str]], *titles: str) -> str:
     """Return what is said of the first rows, each after those of its cells that tell the rows apart."""
     telling = [title for title in titles if len({row[title] for row, _ in said}) > 1]
     parts = [(", ".join(str(row[title]) for title in telling), words) for row, words in said[:MOST_NAMED]]
     more = f" The table has {len(said) - MOST_NAMED} more." if len(said) > MOST_NAMED else ""
-    return _joined([f"{names}: {words}" if names else words for names, words in parts]) + more
+    return _join_parts([f"{names}: {words}" if names else words for names, words in parts]) + more
 
 
-def _grouped(rows: Iterable[Row], *titles: str) -> list[list[Row]]:
+def _group_rows(rows: Iterable[Row], *titles: str) -> list[list[Row]]:
     """Return the rows in groups with the same cells under `titles`, in order."""
     groups: dict[tuple[Cell, ...], list[Row]] = {}
     for row in rows:
@@ -482,11 +488,11 @@ def _grouped(rows: Iterable[Row], *titles: str) -> list[list[Row]]:
     return list(groups.values())
 
 
-def _joined(parts: Sequence[str]) -> str:
+def _join_parts(parts: Sequence[str]) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
 
 

@@ -9,10 +9,10 @@ from results.reports.facts import SimulatedStudy, StudyFacts
 
 def simulation_notice(studies: Iterable[StudyFacts]) -> str:
     """Return a warning about the studies with simulated annotators, "" if people gave every answer."""
-    return notice_of(played for study in studies for played in _played(study))
+    return notice_of(played for study in studies for played in _simulated_studies(study))
 
 
-def marked(cards: Iterable[Card], studies: Sequence[StudyFacts]) -> list[Card]:
+def mark_simulated(cards: Iterable[Card], studies: Sequence[StudyFacts]) -> list[Card]:
     """Return the cards, with a notice on those that contain simulated answers.
 
     A card depends on the answers of the studies of its tables, and of their upstream studies.
@@ -22,12 +22,12 @@ def marked(cards: Iterable[Card], studies: Sequence[StudyFacts]) -> list[Card]:
     for card in cards:
         slugs = dict.fromkeys(slug for table in card.tables for slug in table.rests_on)
         below = [by_slug[slug] for slug in slugs if slug in by_slug]
-        notice = notice_of(played for study in below for played in (*study.above, *_played(study)))
+        notice = notice_of(played for study in below for played in (*study.above, *_simulated_studies(study)))
         found.append(replace(card, simulated=notice))
     return found
 
 
-def _played(study: StudyFacts) -> list[SimulatedStudy]:
+def _simulated_studies(study: StudyFacts) -> list[SimulatedStudy]:
     return [SimulatedStudy(study.slug, study.simulated, study.annotators)] if study.simulated else []
 
 

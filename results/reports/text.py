@@ -84,7 +84,7 @@ def _text_cell(cell: Cell, shown: Shown) -> TextCell:
         return TextCell(text, reason=cell.reason)
     # Zeros have no link.
     if isinstance(cell, LinkedCount) and cell:
-        return TextCell(text, query=f"?{cell.query}", explained=cell.explained, instances=cell.instances)
+        return TextCell(text, query=f"?{cell.query}", explained=cell.tooltip, instances=cell.instances)
     if isinstance(cell, Bar) and cell.most:
         ends = (cell if cell.low is None else cell.low, cell if cell.high is None else cell.high)
         return TextCell(text, bar=[round(min(each / cell.most, 1), 3) for each in (cell, *ends)])
@@ -114,10 +114,10 @@ def cell_text(cell: Cell, shown: Shown) -> str:
     if shown == "count":
         return f"{value:,}"
     if shown == "share":
-        return str(_rounded(100 * value, _TWO))
+        return str(_round(100 * value, _TWO))
     if shown == "p":
-        return "< 0.001" if value < _THREE else str(_rounded(value, _THREE))
-    return f"{_rounded(value, _TWO):,}"
+        return "< 0.001" if value < _THREE else str(_round(value, _THREE))
+    return f"{_round(value, _TWO):,}"
 
 
 def range_text(low: float, high: float, shown: Shown) -> str:
@@ -128,12 +128,12 @@ def range_text(low: float, high: float, shown: Shown) -> str:
 
 def percent(share: float) -> str:
     """Return a share for sentences. Example: 0.8675 is "86.8 %"."""
-    return f"{_rounded(100 * _exact(share), _ONE)} %"
+    return f"{_round(100 * _exact(share), _ONE)} %"
 
 
 def percent_range(low: float, high: float) -> str:
     """Return the interval of a share for sentences. Example: "84.1–89.2"; "-3.0 to 1.2" with a negative number."""
-    ends = [str(_rounded(100 * _exact(end), _ONE)) for end in (low, high)]
+    ends = [str(_round(100 * _exact(end), _ONE)) for end in (low, high)]
     return " to ".join(ends) if low < 0 else "–".join(ends)
 
 
@@ -141,6 +141,6 @@ def _exact(value: float | Decimal) -> Decimal:
     return value if isinstance(value, Decimal) else Decimal(repr(value))
 
 
-def _rounded(value: Decimal, digits: Decimal) -> Decimal:
+def _round(value: Decimal, digits: Decimal) -> Decimal:
     # Adding zero makes a negative zero positive.
     return value.quantize(digits, ROUND_HALF_UP) + 0

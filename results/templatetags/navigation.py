@@ -68,8 +68,8 @@ SECONDARY: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
 @register.inclusion_tag("results/_rail.html", takes_context=True)
 def project_rail(context: RequestContext) -> dict[str, Any]:
     """Return the context of the rail; it is empty on pages outside a project."""
-    study: Study | None = _given(context, "study", Study)
-    project: Project | None = study.project if study else _given(context, "project", Project)
+    study: Study | None = _context_object(context, "study", Study)
+    project: Project | None = study.project if study else _context_object(context, "project", Project)
     if project is None or not context["user"].is_authenticated:
         return {}
     match = context["request"].resolver_match
@@ -88,8 +88,8 @@ def project_rail(context: RequestContext) -> dict[str, Any]:
 @register.inclusion_tag("results/_deletion_notice.html", takes_context=True)
 def deletion_notice(context: RequestContext) -> dict[str, Any]:
     """Return the context of the notice on all pages of a project that is going to be deleted; else it is empty."""
-    study: Study | None = _given(context, "study", Study)
-    project: Project | None = study.project if study else _given(context, "project", Project)
+    study: Study | None = _context_object(context, "study", Study)
+    project: Project | None = study.project if study else _context_object(context, "project", Project)
     # Only an archived project can be; the others need no query.
     if project is None or project.archived_at is None or context.get("deletion"):
         return {}
@@ -105,7 +105,7 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
     stage = stage_of(study)
     secondary = SECONDARY.get(stage, ())
 
-    def allowed(*actions: tuple[str, str, Verb]) -> list[tuple[str, str]]:
+    def permitted_links(*actions: tuple[str, str, Verb]) -> list[tuple[str, str]]:
         """Return the address and label of each that the person may do and that does not lead to this page itself."""
         pages = ((reverse(name, args=[study.project.slug, study.slug]), *rest) for name, *rest in actions)
         return [(address, label) for address, label, verb in pages if may[verb] and address != context["request"].path]
@@ -116,9 +116,9 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
         "kinds": dict.fromkeys(get_kind(part.kind).title for part in study.design.parts),
         "here": here,
         "may": may,
-        "primary": next(iter(allowed(PRIMARY[stage])), None),
-        "secondary": allowed(*secondary),
-        "others": allowed(*(each for each in (*OTHERS[stage], *ALWAYS) if each not in secondary)),
+        "primary": next(iter(permitted_links(PRIMARY[stage])), None),
+        "secondary": permitted_links(*secondary),
+        "others": permitted_links(*(each for each in (*OTHERS[stage], *ALWAYS) if each not in secondary)),
         "simulated": context.get("simulated"),
     }
 
@@ -129,6 +129,6 @@ def project_rights(context: RequestContext) -> Mapping[str, bool]:
     return may_do(context["request"], context["project"])
 
 
-def _given(context: RequestContext, name: str, model: type[Any]) -> Any:
+def _context_object(context: RequestContext, name: str, model: type[Any]) -> Any:
     found = context.get(name)
     return found if isinstance(found, model) and found.pk else None

@@ -15,7 +15,7 @@ from results.reports.charts import from_plain
 from results.reports.page_tables import PageTable, table_from_plain
 from results.views.cached_statistics import numbers_for
 from results.views.charts import stored_charts
-from results.views.form_values import typed
+from results.views.form_values import read_field
 from results.views.guards import may_do, study_view
 from results.views.participants import PROVIDERS
 from studies.models import Study
@@ -36,7 +36,7 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
             chart = from_plain(kept.numbers["chart"])
         # For small studies the table has done it.
         name_annotators(project=study.project)
-    who = typed(request.GET, "who")
+    who = read_field(request.GET, "who")
     context = {
         "study": study,
         "page_name": "Annotators",

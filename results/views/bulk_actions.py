@@ -20,12 +20,12 @@ from background.tasks import send
 from results.actions.exports import exportable_study, job_of, launched_studies, request_export
 from results.errors import CannotExport
 from results.exporting import FORMATS, get_writer
-from results.queries.instances.explorer import listed
+from results.queries.instances.explorer import list_instances
 from results.queries.instances.pages import row_id
 from results.queries.studies.pipeline import studies_in_order
 from results.views.cached_statistics import figures_for
-from results.views.form_values import typed
-from results.views.guards import project_view, signed_in
+from results.views.form_values import read_field
+from results.views.guards import project_view, signed_in_user
 from results.views.search import Search
 from studies.actions.drafts import MOST_NAMED, ask_again
 from studies.actions.lookup import find_study_of
@@ -35,7 +35,7 @@ from studies.errors import StudyError
 from studies.models import Instance, Project, Study
 from studies.models.instances import LONGEST_TAG
 from studies.permissions import Verb
-from studies.wording import counted
+from studies.wording import format_count
 
 ALL = "all"
 NOT_COUNTED = (
@@ -56,7 +56,7 @@ class NotCounted(Exception):
     """The matching instances are not counted yet."""
 
 
-def _once_counted(view: View) -> View:
+def _require_figures(view: View) -> View:
     """Redirect to the list while the selection is not counted yet."""
 
     @wraps(view)
@@ -93,14 +93,14 @@ class ChosenInstances:
         return hashlib.sha256(",".join(map(str, self.ids)).encode()).hexdigest()
 
 
-def _chosen(request: HttpRequest, project: Project) -> ChosenInstances:
+def _chosen_instances(request: HttpRequest, project: Project) -> ChosenInstances:
     search = Search.of(request)
     if request.GET.get("which") == ALL:
         if search.needs_figures and figures_for(project).as_of is None:
             raise NotCounted
-        found = listed(project, studies_in_order(project), search.wanted, search.order).instances.order_by()
+        found = list_instances(project, studies_in_order(project), search.wanted, search.order).instances.order_by()
     else:
-        found = Instance.objects.filter(project=project, pk__in=_ticked(request)).order_by()
+        found = Instance.objects.filter(project=project, pk__in=_selected_ids(request)).order_by()
     back = _list(project, search)
     if request.GET.get("from") == "instance" and (only := found.first()) is not None:
         back = reverse("instance", args=[project.slug, only.name_in_address])
@@ -108,10 +108,10 @@ def _chosen(request: HttpRequest, project: Project) -> ChosenInstances:
     # The matches may have changed since the page was shown.
     if request.POST.get("shown", "") in ("", chosen.digest):
         return chosen
-    return replace(chosen, problems=[OTHERS_MATCH.format(counted(chosen.count, "instance"))])
+    return replace(chosen, problems=[OTHERS_MATCH.format(format_count(chosen.count, "instance"))])
 
 
-def _ticked(request: HttpRequest) -> list[int]:
+def _selected_ids(request: HttpRequest) -> list[int]:
     ids = (row_id(each) for each in request.GET.getlist("pick"))
     return [pk for pk in ids if pk is not None][:MOST_TICKED]
 
@@ -120,14 +120,14 @@ def _answer(
     request: HttpRequest, project: Project, act: Act, fields: Sequence[str], template: str, **others: Any
 ) -> HttpResponse:
     """Call `act` with the `fields` of a sent form; show the form, where nothing was sent or something is wrong."""
-    chosen = _chosen(request, project)
+    chosen = _chosen_instances(request, project)
     problems = chosen.problems
-    given = {name: typed(request.POST, name) for name in fields}
+    given = {name: read_field(request.POST, name) for name in fields}
     if request.method != "POST":
         given["study"] = chosen.search.wanted.study
     elif not problems:
         try:
-            return act(project, chosen, given, by=signed_in(request), now=timezone.now())
+            return act(project, chosen, given, by=signed_in_user(request), now=timezone.now())
         except StudyError as error:
             problems = error.problems
         except CannotExport as error:
@@ -140,12 +140,12 @@ def _answer(
 
 @project_view(Verb.TAG)
 @require_http_methods(["GET", "HEAD", "POST"])
-@_once_counted
+@_require_figures
 def tag(request: HttpRequest, project: Project) -> HttpResponse:
     def act(project: Project, chosen: ChosenInstances, given: Mapping[str, str], **about: Any) -> HttpResponse:
         name, off = given["name"], request.POST.get("do") == "untag"
         change = untag_instances if off else tag_instances
-        those = counted(change(project=project, instances=chosen.ids, name=name, **about), "instance")
+        those = format_count(change(project=project, instances=chosen.ids, name=name, **about), "instance")
         messages.success(request, f"Tag {name} removed from {those}." if off else f"Tag {name} added to {those}.")
         return redirect(chosen.back)
 
@@ -155,7 +155,7 @@ def tag(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(Verb.EXPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
-@_once_counted
+@_require_figures
 def export(request: HttpRequest, project: Project) -> HttpResponse:
     def act(project: Project, chosen: ChosenInstances, given: Mapping[str, str], **about: Any) -> HttpResponse:
         study = exportable_study(project=project, name=given["study"])
@@ -169,7 +169,7 @@ def export(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
-@_once_counted
+@_require_figures
 def ask(request: HttpRequest, project: Project) -> HttpResponse:
     """Create a draft from one of the project's studies, about the chosen instances only."""
 
@@ -177,7 +177,7 @@ def ask(request: HttpRequest, project: Project) -> HttpResponse:
         study = find_study_of(project, given["study"])
         title = given["title"] or study.title
         copy = ask_again(study=study, slug=given["name"], title=title, instances=chosen.ids, **about)
-        those = counted(chosen.count, "instance")
+        those = format_count(chosen.count, "instance")
         messages.success(request, f"This draft asks what {study.slug} asks, about {those}. Look at it, then launch it.")
         return redirect("study", project.slug, copy.slug)
 

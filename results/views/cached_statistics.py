@@ -15,7 +15,7 @@ def numbers_for(
     """Return the stored statistics of a page and update them when due; None if the page can compute them itself."""
     if not cached_statistics.is_large(answers):
         return None
-    return _looked_up(page, project, study)
+    return _look_up(page, project, study)
 
 
 def figures_for(project: Project) -> cached_statistics.CachedStatistics:
@@ -23,18 +23,18 @@ def figures_for(project: Project) -> cached_statistics.CachedStatistics:
 
     The content is that of `project_content`. `project` is read with its `answers_sent`.
     """
-    found = figures_of_large(project)
-    return found or cached_statistics.made_at_once(page=KeptNumbers.Page.INSTANCES, project=project, now=timezone.now())
+    found = large_project_figures(project)
+    return found or cached_statistics.compute_now(page=KeptNumbers.Page.INSTANCES, project=project, now=timezone.now())
 
 
-def figures_of_large(project: Project) -> cached_statistics.CachedStatistics | None:
+def large_project_figures(project: Project) -> cached_statistics.CachedStatistics | None:
     """Return the same for a large project, and None for a small one."""
     if not cached_statistics.takes_long_to_count(project, answers_sent(project)):
         return None
-    return _looked_up(KeptNumbers.Page.INSTANCES, project)
+    return _look_up(KeptNumbers.Page.INSTANCES, project)
 
 
-def _looked_up(
+def _look_up(
     page: KeptNumbers.Page, project: Project, study: Study | None = None
 ) -> cached_statistics.CachedStatistics:
     found = cached_statistics.look_up(page=page, project=project, study=study, now=timezone.now())

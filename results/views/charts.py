@@ -13,7 +13,7 @@ from results.actions.charts import look_up_charts, look_up_live_charts
 from results.models import StoredChart
 from results.reports.base import Chart
 from results.reports.charts import from_plain, in_light_colors
-from results.views.form_values import typed
+from results.views.form_values import read_field
 from results.views.guards import project_view
 from studies.models import Project, Study
 from studies.permissions import Verb
@@ -44,7 +44,7 @@ def chart(request: HttpRequest, project: Project, digest: str) -> HttpResponse:
     """Return the chart for a page; the fragment asks again while nobody has drawn it."""
     row = get_object_or_404(StoredChart, project=project, digest=digest)
     rows = stored_charts(project, [from_plain(row.values)])
-    waited = typed(request.GET, "wait")
+    waited = read_field(request.GET, "wait")
     context = {
         "chart": next(iter(rows.values()), row),
         "about": row.values["title"],

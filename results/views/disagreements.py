@@ -26,9 +26,9 @@ from results.queries.instances.disagreements import (
     SETTLED,
     SHOWN,
     SORTS,
-    Wanted,
-    counts_shown,
-    decisions_shown,
+    DisagreementFilters,
+    filter_counts,
+    filtered_decisions,
     listed_questions,
     question_lines,
 )
@@ -37,8 +37,8 @@ from results.queries.instances.instance_list import categories_of
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_study
 from results.views.cached_statistics import numbers_for
-from results.views.form_values import typed
-from results.views.guards import may_do, signed_in, study_view
+from results.views.form_values import read_field
+from results.views.guards import may_do, signed_in_user, study_view
 from studies.models import Question, Study
 from studies.permissions import Verb
 
@@ -50,20 +50,24 @@ LONGEST_ID = 19
 @study_view(Verb.VIEW)
 @require_safe
 def disagreements(request: HttpRequest, study: Study) -> HttpResponse:
-    chosen = typed(request.GET, "question")
+    chosen = read_field(request.GET, "question")
     is_id = chosen.isdecimal() and len(chosen) <= LONGEST_ID
     question = study.questions.filter(pk=int(chosen)).first() if is_id else None
     problem = "This study has no such question." if chosen and question is None else ""
-    return _page(request, study, _wanted(request.GET), question, problem=problem, status=200)
+    return _page(request, study, _read_filters(request.GET), question, problem=problem, status=200)
 
 
 @study_view(Verb.SETTLE)
 @require_POST
 def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     asked = get_object_or_404(Question.objects.select_related("decision__settled_by"), study=study, pk=question)
-    wanted, choice, note = _wanted(request.POST), typed(request.POST, "choice"), typed(request.POST, "note")
+    wanted, choice, note = (
+        _read_filters(request.POST),
+        read_field(request.POST, "choice"),
+        read_field(request.POST, "note"),
+    )
     # It may leave the list, and then nothing follows it there.
-    following = _List.of(study, wanted).unsettled_after(asked.pk, study)
+    following = _List.of(study, wanted).next_unsettled(asked.pk, study)
     names = {option.key: option.name for option in shown_options(asked)}
     try:
         if asked.decision.settled_choice:
@@ -71,11 +75,11 @@ def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
             raise CannotSettle(f"{who} has already settled this question as {names[asked.decision.settled_choice]}.")
         if not choice:
             raise CannotSettle("Choose an option to settle the question.")
-        adjudication.settle(question=asked, choice=choice, by=signed_in(request), note=note, now=timezone.now())
+        adjudication.settle(question=asked, choice=choice, by=signed_in_user(request), note=note, now=timezone.now())
     except CannotSettle as error:
         return _page(request, study, wanted, asked, problem=error.message, note=note)
     last = "" if following else " It was the last unsettled question of the list."
-    settled = _address(study, Wanted(SETTLED), asked.pk)
+    settled = _address(study, DisagreementFilters(SETTLED), asked.pk)
     said = f"The question about {asked.instance.key} is settled as {names[choice]}.{last}"
     messages.success(request, format_html('{} <a href="{}">Undo</a>', said, settled))
     return redirect(_address(study, wanted, following))
@@ -84,9 +88,9 @@ def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
 @study_view(Verb.SETTLE)
 @require_POST
 def unsettle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
-    asked, wanted = get_object_or_404(Question, study=study, pk=question), _wanted(request.POST)
+    asked, wanted = get_object_or_404(Question, study=study, pk=question), _read_filters(request.POST)
     try:
-        adjudication.unsettle(question=asked, by=signed_in(request), now=timezone.now())
+        adjudication.unsettle(question=asked, by=signed_in_user(request), now=timezone.now())
     except CannotSettle as error:
         return _page(request, study, wanted, asked, problem=error.message)
     messages.success(request, f"The settlement of {asked.instance.key} is undone. Its answers decide again.")
@@ -102,7 +106,7 @@ class _List:
     kept: CachedStatistics | None
 
     @classmethod
-    def of(cls, study: Study, wanted: Wanted) -> "_List":
+    def of(cls, study: Study, wanted: DisagreementFilters) -> "_List":
         # Comparing the answers of a large study takes seconds.
         page = KeptNumbers.Page.STUDY_QUESTIONS
         kept = numbers_for(page, study.project, study, answers=answers_sent(study))
@@ -112,16 +116,16 @@ class _List:
         ids = listed_questions(study, wanted, different=different, ranked=ranked)
         return cls(ids, different, kept if wanted.show == DISAGREE else None)
 
-    def unsettled_after(self, question: int, study: Study) -> int | None:
+    def next_unsettled(self, question: int, study: Study) -> int | None:
         """Return the next unsettled question after `question`, None if it is not in the list."""
         if question not in self.ids:
             return None
-        settled = set(decisions_shown(study, SETTLED).values_list("question_id", flat=True))
+        settled = set(filtered_decisions(study, SETTLED).values_list("question_id", flat=True))
         after = self.ids[self.ids.index(question) + 1 :]
         return next((pk for pk in after if pk not in settled), None)
 
 
-def _beside(ids: Sequence[int], question: int) -> tuple[int | None, int | None]:
+def _neighbours(ids: Sequence[int], question: int) -> tuple[int | None, int | None]:
     """Return what is before and after `question` in the list; a question outside it is before its first one."""
     here = ids.index(question) if question in ids else -1
     before = ids[here - 1] if here > 0 else None
@@ -131,7 +135,7 @@ def _beside(ids: Sequence[int], question: int) -> tuple[int | None, int | None]:
 def _page(
     request: HttpRequest,
     study: Study,
-    wanted: Wanted,
+    wanted: DisagreementFilters,
     question: Question | None,
     *,
     problem: str = "",
@@ -146,10 +150,10 @@ def _page(
     number = listed.ids.index(question.pk) // PER_PAGE + 1 if question and is_listed else request.GET.get("page")
     page = pages.get_page(number)
     here = question.pk if question else next(iter(page.object_list), None)
-    before, after = _beside(listed.ids, here) if here else (None, None)
+    before, after = _neighbours(listed.ids, here) if here else (None, None)
     known = {} if listed.different is None else {DISAGREE: len(listed.different)}
     known |= {} if wanted.type or wanted.words else {wanted.show: len(listed.ids)}
-    counts = counts_shown(study, known)
+    counts = filter_counts(study, known)
     context = {
         "study": study,
         "may": may_do(request, study.project),
@@ -173,19 +177,19 @@ def _page(
     return render(request, "results/disagreements/list.html", context, status=status if problem else 200)
 
 
-def _wanted(given: QueryDict) -> Wanted:
-    wanted = Wanted(**{name: typed(given, name) for name in Wanted.__dataclass_fields__})
+def _read_filters(given: QueryDict) -> DisagreementFilters:
+    wanted = DisagreementFilters(**{name: read_field(given, name) for name in DisagreementFilters.__dataclass_fields__})
     show = wanted.show if wanted.show in SHOWN else CONFLICTING
     # Older addresses have only a part of a key.
-    words = wanted.words or typed(given, "key")
-    return Wanted(show, wanted.type, words, wanted.order if wanted.order in ORDERS else "")
+    words = wanted.words or read_field(given, "key")
+    return DisagreementFilters(show, wanted.type, words, wanted.order if wanted.order in ORDERS else "")
 
 
-def _query(wanted: Wanted, **changed: Any) -> str:
+def _query(wanted: DisagreementFilters, **changed: Any) -> str:
     values: Mapping[str, Any] = {**asdict(wanted), **changed}
     return urlencode({name: value for name, value in values.items() if value})
 
 
-def _address(study: Study, wanted: Wanted, question: int | None) -> str:
+def _address(study: Study, wanted: DisagreementFilters, question: int | None) -> str:
     page = reverse("study_disagreements", args=[study.project.slug, study.slug])
     return f"{page}?{_query(wanted, question=question)}"

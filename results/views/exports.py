@@ -18,7 +18,7 @@ from results.models import Export
 from results.queries.exports.available_exports import offered_exports
 from results.queries.exports.empty_formats import empty_formats, format_options
 from results.queries.studies.simulated_answers import simulated_in_study
-from results.views.guards import Response, may_do, row_view, signed_in, study_view
+from results.views.guards import Response, may_do, row_view, signed_in_user, study_view
 from studies.models import Study, StudyState
 from studies.permissions import Verb
 
@@ -33,7 +33,7 @@ def request_one(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST":
         try:
             format = request.POST.get("format", "")
-            export = request_export(study=study, format=format, by=signed_in(request), now=timezone.now())
+            export = request_export(study=study, format=format, by=signed_in_user(request), now=timezone.now())
         except CannotExport as error:
             messages.error(request, str(error))
         else:
@@ -60,7 +60,11 @@ def status(request: HttpRequest, export: Export) -> HttpResponse:
     whole = render(request, "results/_export.html", context)
     if export.release:
         # The page of releases says beside the download whether the release is frozen.
-        frozen = {"release": export.release, "out_of_band": True, "is_unmade": export.release.exports.unmade().exists()}
+        frozen = {
+            "release": export.release,
+            "out_of_band": True,
+            "is_unmade": export.release.exports.unfinished().exists(),
+        }
         whole.write(render_to_string("results/releases/_state.html", frozen))
     return reswap(retarget(whole, f"#export-{export.pk}"), "outerHTML")
 
@@ -71,7 +75,7 @@ def cancel(request: HttpRequest, export: Export) -> HttpResponse:
     """Cancel an export. A GET, such as after signing in again, redirects to the list of exports."""
     if request.method == "POST":
         try:
-            cancel_export(export=export, by=signed_in(request), now=timezone.now())
+            cancel_export(export=export, by=signed_in_user(request), now=timezone.now())
         except CannotExport as error:
             messages.error(request, str(error))
     names = [export.study.project.slug, export.study.slug]

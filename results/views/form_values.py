@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 
-def typed(fields: Mapping[str, str], name: str) -> str:
+def read_field(fields: Mapping[str, str], name: str) -> str:
     """Return a field stripped of surrounding space, "" if it was not sent."""
     # PostgreSQL rejects text with a NUL character.
     return fields.get(name, "").replace("\0", "").strip()

@@ -44,7 +44,7 @@ def project_view(
         def with_project(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> Response:
             projects = with_answers_sent(visible_projects(request), study="study__project")
             project = get_object_or_404(projects, slug=slug)
-            asked = asked_by(request, verb, post)
+            asked = request_verb(request, verb, post)
             return refusal(request, project, asked) or view(request, project, *args, **kwargs)
 
         return with_project
@@ -69,8 +69,8 @@ def study_view(
             studies = with_answers_sent(visible_studies(request), study="study")
             study = studies.filter(project__slug=project, slug=slug).first()
             if study is None:
-                return lead_on(request)
-            asked = asked_by(request, verb, post)
+                return redirect_old_address(request)
+            asked = request_verb(request, verb, post)
             return refusal(request, study.project, asked) or view(request, study, *args, **kwargs)
 
         return with_study
@@ -94,7 +94,7 @@ def row_view(rows: QuerySet[Row], verb: Verb) -> Callable[[Callable[[HttpRequest
     return guard
 
 
-def asked_by(request: HttpRequest, verb: Verb, post: Verb | None) -> Verb:
+def request_verb(request: HttpRequest, verb: Verb, post: Verb | None) -> Verb:
     """Return the verb of the request: `post` if given and the request is not a read."""
     return verb if post is None or request.method in {"GET", "HEAD", "OPTIONS"} else post
 
@@ -104,7 +104,7 @@ def refusal(request: HttpRequest, project: Project, verb: Verb) -> HttpResponse 
 
     Seeing needs no second check: the project was found among the visible ones.
     """
-    user = signed_in(request)
+    user = signed_in_user(request)
     if verb is Verb.VIEW or may(user, verb, project):
         return None
     role = role_in(user, project)
@@ -121,24 +121,24 @@ def refusal(request: HttpRequest, project: Project, verb: Verb) -> HttpResponse 
 
 def may_do(request: HttpRequest, project: Project) -> dict[str, bool]:
     """Return what the person may do, by verb: templates show only buttons that work."""
-    rights = rights_in(signed_in(request), project)
+    rights = rights_in(signed_in_user(request), project)
     return {verb.value: verb in rights for verb in Verb}
 
 
-def signed_in(request: HttpRequest) -> User:
+def signed_in_user(request: HttpRequest) -> User:
     """Return the signed-in user; the guards let nobody else pass."""
     return cast(User, request.user)
 
 
 def visible_projects(request: HttpRequest) -> QuerySet[Project]:
-    return permitted_projects(signed_in(request), Verb.VIEW)
+    return permitted_projects(signed_in_user(request), Verb.VIEW)
 
 
 def visible_studies(request: HttpRequest) -> QuerySet[Study]:
     return Study.objects.select_related("project").filter(project__in=visible_projects(request))
 
 
-def lead_on(request: HttpRequest) -> HttpResponse:
+def redirect_old_address(request: HttpRequest) -> HttpResponse:
     """Redirect an address without a project, `/studies/<slug>/...`, to the page with one.
 
     Only if the person may see exactly one study of that name and the rest of the address is one of its pages; otherwise

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from results.queries.instances.human_model_disagreement import (
-    Wanted,
+    ComparisonFilters,
     disagreement_page,
     human_model_disagreements,
     kind_and_variant,
@@ -28,7 +28,7 @@ from studies.permissions import Verb
 @require_safe
 def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
     everything = human_model_disagreements(project)
-    wanted = _wanted(request)
+    wanted = _read_filters(request)
     shown = [one for one in everything if wanted.takes(one)]
     context = {
         "project": project,
@@ -38,7 +38,7 @@ def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
         "query": _query(asdict(wanted)),
         "ways": _ways(everything, wanted),
         "instances": len({one.instance for one in shown}),
-        "instances_listed": _listed(wanted),
+        "instances_listed": _instance_query(wanted),
         "lines": disagreement_page(project, shown, request.GET.get("page")),
         "studies": sorted({one.study for one in everything}),
         "asked": sorted({kind_and_variant(one.kind, one.variant) for one in everything}),
@@ -59,7 +59,7 @@ class CountedLine:
     counts: Sequence[tuple[str, str, int, int]]
 
 
-def counted(project: Project, human_model_disagreements: Sequence[Disagreement]) -> dict[str, Any]:
+def disagreement_context(project: Project, human_model_disagreements: Sequence[Disagreement]) -> dict[str, Any]:
     """Return the template context of the table whose counts link to what they count."""
     lines = []
     for line in count_disagreements(human_model_disagreements):
@@ -73,7 +73,7 @@ def counted(project: Project, human_model_disagreements: Sequence[Disagreement])
     return {"disagreements": lines, "disagreement_titles": list(TITLES.values()), "disagreement_project": project}
 
 
-def _listed(wanted: Wanted) -> str:
+def _instance_query(wanted: ComparisonFilters) -> str:
     """Return the query of the matching instances, "" when one kind of question is selected.
 
     No list of instances distinguishes questions by kind.
@@ -86,13 +86,13 @@ def _query(named: Mapping[str, str]) -> str:
     return urlencode({name: value for name, value in named.items() if value})
 
 
-def _wanted(request: HttpRequest) -> Wanted:
-    given = {name: request.GET.get(name, "").strip() for name in Wanted.__dataclass_fields__}
+def _read_filters(request: HttpRequest) -> ComparisonFilters:
+    given = {name: request.GET.get(name, "").strip() for name in ComparisonFilters.__dataclass_fields__}
     given["way"] = given["way"] if given["way"] in set(Way) else Way.PEOPLE
-    return Wanted(**given)
+    return ComparisonFilters(**given)
 
 
-def _ways(everything: Sequence[Disagreement], wanted: Wanted) -> list[tuple[Way, str, int, str]]:
+def _ways(everything: Sequence[Disagreement], wanted: ComparisonFilters) -> list[tuple[Way, str, int, str]]:
     """Return each way with its title, its number of matching questions and its query."""
     found = []
     for way in Way:

@@ -19,8 +19,8 @@ from results.queries.instances.explorer import (
     QUESTIONS,
     REASONS,
     SOURCE,
-    Wanted,
-    listed,
+    InstanceFilters,
+    list_instances,
     matching_words,
     page_of_instances,
 )
@@ -37,11 +37,11 @@ from results.queries.instances.instance_history import (
 )
 from results.queries.instances.instance_list import (
     categories_of,
+    description_notes,
     images_of,
     named_images,
     one_origin,
     tags_of,
-    told_of,
 )
 from results.queries.instances.missing_questions import missing_questions
 from results.queries.instances.model_scores import ModelScore, model_scores
@@ -95,7 +95,7 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
     facets = None
     if table and not needs_lookup(search.wanted, search.order):
         facets = count_facets(table, project, studies, search.wanted)
-    shown = listed(project, studies, search.wanted, search.order, said=said)
+    shown = list_instances(project, studies, search.wanted, search.order, said=said)
     page, count = page_of_instances(
         shown,
         studies,
@@ -124,14 +124,14 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
         "facets": facets_of(search, _names(project, studies, table), facets, coded),
         "active": active_filters(search, coded),
         "count": count,
-        "counted": _counted_otherwise(request, count),
+        "counted": _earlier_count(request, count),
         "page": page,
         **_choices(project, search.wanted),
     }
     return render(request, "results/instances/list.html", context)
 
 
-def _counted_otherwise(request: HttpRequest, count: int) -> int | None:
+def _earlier_count(request: HttpRequest, count: int) -> int | None:
     """Return the count on the page that linked here, if the list now has another."""
     told = request.GET.get(COUNTED, "")
     is_number = told.isascii() and told.isdigit() and len(told) < LONGEST_COUNT
@@ -142,15 +142,15 @@ def _names(project: Project, studies: Sequence[Study], table: FacetTable | None)
     """Return the values of the facets that have no fixed ones."""
     categories = [cell[:3] for cell in table.cells] if table else categories_of(project)
     return {
-        "type": _named(type for type, _, _ in categories),
-        "subtype": _named(subtype for _, subtype, _ in categories),
-        "split": _named(split for _, _, split in categories),
+        "type": _facet_names(type for type, _, _ in categories),
+        "subtype": _facet_names(subtype for _, subtype, _ in categories),
+        "split": _facet_names(split for _, _, split in categories),
         "tag": list(project.tags.values_list("name", flat=True)),
         "study": [study.slug for study in studies],
     }
 
 
-def _choices(project: Project, wanted: Wanted) -> dict[str, Any]:
+def _choices(project: Project, wanted: InstanceFilters) -> dict[str, Any]:
     """Return the options of the filter form."""
     coded = {
         "progress": ("Any", PROGRESS),
@@ -167,7 +167,7 @@ def _choices(project: Project, wanted: Wanted) -> dict[str, Any]:
     }
 
 
-def _named(names: Iterable[str]) -> list[str]:
+def _facet_names(names: Iterable[str]) -> list[str]:
     found = set(names)
     return sorted({name or NO_NAME for name in found}) if found - {""} else []
 
@@ -194,11 +194,11 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
     passed = stages(history)
     outcomes = {stage.study.pk: stage.outcome for stage in passed}
     images = images_of([instance])[instance.pk]
-    told = told_of(instance)
+    told = description_notes(instance)
     search = Search.of(request)
     if search.needs_figures:
         figures_for(project)
-    shown = listed(project, studies, search.wanted, search.order)
+    shown = list_instances(project, studies, search.wanted, search.order)
     previous, following = neighbours(shown.paged, shown.order, instance.pk)
     scores = model_scores(instance, [asked.question for asked in history])
     context = {

@@ -16,7 +16,7 @@ from annotation.recruitment import invite
 from annotation.recruitment.prolific import entry as prolific
 from results import tasks
 from results.actions import participants
-from results.actions.cached_statistics import made_at_once
+from results.actions.cached_statistics import compute_now
 from results.actions.participant_changes import ACTS
 from results.actions.participants import NamedAnnotator
 from results.actions.pseudonyms import name_annotators
@@ -32,10 +32,10 @@ from results.reports.page_tables import page_table, without_undefined
 from results.reports.sections.annotators import POSITION_FLAG, person_table
 from results.reports.sections.participants import PersonNumbers, people_table
 from results.reports.simulated_answers import notice_of
-from results.sentences import in_numbers, told
+from results.sentences import effect_counts, say_effects
 from results.views.cached_statistics import numbers_for
-from results.views.form_values import typed
-from results.views.guards import may_do, project_view, signed_in
+from results.views.form_values import read_field
+from results.views.guards import may_do, project_view, signed_in_user
 from studies.models import Project, Study
 from studies.permissions import Verb
 
@@ -91,8 +91,8 @@ CHANGES = {
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: HttpRequest, project: Project, name: str, change: str) -> HttpResponse:
     """Show the effects of the change in numbers, and make it when confirmed."""
-    person, doing, by = _called(project, name), CHANGES[change], signed_in(request)
-    reason = typed(request.POST, "reason")
+    person, doing, by = _find_person(project, name), CHANGES[change], signed_in_user(request)
+    reason = read_field(request.POST, "reason")
     confirmed = request.method == "POST"
     # Others can be asked at once what this person's answers no longer say.
     can_replace = change in REPLACEABLE
@@ -114,13 +114,15 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
     if confirmed and followed:
         if change == "withdraw":
             tasks.discard_files.delay_on_commit()
-        messages.success(request, f"{person.name}: {' '.join(told(name, each) for name, each in followed.items())}")
+        messages.success(
+            request, f"{person.name}: {' '.join(say_effects(name, each) for name, each in followed.items())}"
+        )
         return redirect("person", project.slug, person.name)
     context = {
         "project": project,
         "person": person,
         "change": doing,
-        "follows": in_numbers(change, followed[change]) if followed else (),
+        "follows": effect_counts(change, followed[change]) if followed else (),
         "replaced": followed.get("reopen", 0),
         "can_replace": can_replace,
         "replaces": replaces,
@@ -158,17 +160,17 @@ def people(request: HttpRequest, project: Project) -> HttpResponse:
     name_annotators(project=project)
     # Reading all answers takes long before a study counts as large.
     kept = numbers_for(PEOPLE, project, answers=4 * answers_sent(project))
-    stored = kept or made_at_once(page=PEOPLE, project=project, now=timezone.now())
+    stored = kept or compute_now(page=PEOPLE, project=project, now=timezone.now())
     numbers = {name: PersonNumbers(**each) for name, each in (stored.numbers or {}).items()}
-    who, order = typed(request.GET, "who"), request.GET.get("order", "")
+    who, order = read_field(request.GET, "who"), request.GET.get("order", "")
     order = order if order in ORDERS else ""
     by = ORDERS[order][1]
 
-    def sorted_by(name: str) -> tuple[bool, bool, float, str]:
+    def sort_key(name: str) -> tuple[bool, bool, float, str]:
         number = by(numbers[name]) if name in numbers else None
         return name not in numbers, number is None, number or 0, name
 
-    lines = people_lines(project, who=who, page=request.GET.get("page"), order=sorted_by)
+    lines = people_lines(project, who=who, page=request.GET.get("page"), order=sort_key)
     table = page_table(people_table((line.name, numbers.get(line.name)) for line in lines.object_list))
     flags = [[*line.flags, *_position_flags(numbers.get(line.name))] for line in lines.object_list]
     at_most = [by(numbers[line.name]) if line.name in numbers else None for line in lines.object_list]
@@ -261,9 +263,9 @@ def _most_important_first(table: Table, states: Mapping[str, str]) -> Table:
     )
 
 
-def _called(project: Project, name: str) -> NamedAnnotator:
+def _find_person(project: Project, name: str) -> NamedAnnotator:
     try:
-        return participants.person_called(project=project, name=name)
+        return participants.find_person(project=project, name=name)
     except UnknownPerson as error:
         raise Http404 from error
 
@@ -272,12 +274,12 @@ def _called(project: Project, name: str) -> NamedAnnotator:
 @require_POST
 def find(request: HttpRequest, project: Project) -> HttpResponse:
     """Redirect an owner from a provider's id, which no address contains, to the person's pseudonym."""
-    provider_id, asked = typed(request.POST, "provider_id"), typed(request.POST, "study")
+    provider_id, asked = read_field(request.POST, "provider_id"), read_field(request.POST, "study")
     provider = request.POST.get("provider", "")
     try:
         if provider not in PROVIDERS:
             raise UnknownPerson(f"Choose where they came from: {', '.join(PROVIDERS.values())}.")
-        person = participants.person_with_id(project=project, provider=provider, provider_id=provider_id)
+        person = participants.identify_person(project=project, provider=provider, provider_id=provider_id)
     except UnknownPerson as error:
         messages.error(request, str(error))
         study = Study.objects.filter(project=project, slug=asked).first()

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from annotation.models import Session
 from annotation.models.sessions import has_unlikely_times
 from results.actions.pseudonyms import name_annotators
-from results.queries.people.payments_due import PersonOwed, everybody_owed, owed_page
+from results.queries.people.payments_due import PersonOwed, all_amounts_due, owed_page
 from results.queries.studies.simulated_answers import simulated_in_study
 from results.views.guards import may_do, study_view
 from studies.models import Study
@@ -24,7 +24,7 @@ COLUMNS = (
 
 @study_view(Verb.VIEW)
 @require_safe
-def owed(request: HttpRequest, study: Study) -> HttpResponse:
+def page(request: HttpRequest, study: Study) -> HttpResponse:
     name_annotators(project=study.project)
     context = {
         "study": study,
@@ -44,7 +44,7 @@ def owed_csv(request: HttpRequest, study: Study) -> HttpResponse:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)
-    table.writerows(_row(person) for person in everybody_owed(study))
+    table.writerows(_row(person) for person in all_amounts_due(study))
     headers = {"Content-Disposition": f'attachment; filename="{study.slug}-owed.csv"'}
     return HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)
 

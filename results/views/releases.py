@@ -20,11 +20,11 @@ from results.errors import CannotExport
 from results.exporting.dataset_card import About
 from results.exporting.spreadsheets import cell
 from results.models import Release
-from results.queries.exports.available_exports import OfferedExport, RemovalDates, removed_since
+from results.queries.exports.available_exports import OfferedExport, RemovalDates, find_removals
 from results.queries.exports.empty_formats import FormatOption, empty_formats, format_options
 from results.queries.reports.report_rows import in_pipeline_order, release_studies
-from results.views.form_values import typed
-from results.views.guards import may_do, project_view, row_view, signed_in, study_view
+from results.views.form_values import read_field
+from results.views.guards import may_do, project_view, row_view, signed_in_user, study_view
 from studies.actions.projects.datasets import dataset_studies
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
@@ -42,7 +42,7 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
     problem = ""
     if request.method == "POST":
         try:
-            _ask(request, study, signed_in(request))
+            _ask(request, study, signed_in_user(request))
         except CannotExport as error:
             problem = str(error)
         else:
@@ -93,7 +93,7 @@ def _lines(study: Study) -> list[ReleaseLine]:
     found = list(
         Release.objects.filter(of_study).distinct().select_related("study").prefetch_related("beside", *related)
     )
-    removed = removed_since(releases=found)
+    removed = find_removals(releases=found)
     return [
         ReleaseLine(
             release,
@@ -125,7 +125,7 @@ def people(request: HttpRequest, release: Release) -> HttpResponse:
     name = f"{release.file_name}-provider-ids.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(
-        provider_ids(release=release, by=signed_in(request), now=timezone.now()),
+        provider_ids(release=release, by=signed_in_user(request), now=timezone.now()),
         content_type="text/csv; charset=utf-8",
         headers=headers,
     )
@@ -137,7 +137,7 @@ def compare(request: HttpRequest, project: Project) -> HttpResponse | StreamingH
     """Compare two releases of a project: the page, or all its items as CSV."""
     releases = list(RELEASES.filter(project=project).exclude(file="").order_by("-made_at", "-pk"))
     by_id = {str(release.pk): release for release in releases}
-    before, after = (by_id.get(typed(request.GET, name)) for name in ("before", "after"))
+    before, after = (by_id.get(read_field(request.GET, name)) for name in ("before", "after"))
     problem, comparison = "", None
     if before is not None and before == after:
         problem = "Choose two different releases."

@@ -8,10 +8,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from results.actions.cached_statistics import CachedStatistics, made_at_once, whole_report
+from results.actions.cached_statistics import CachedStatistics, compute_now, whole_report
 from results.models import KeptNumbers, StoredChart
 from results.queries.instances.human_model_disagreement import human_model_disagreements
-from results.queries.people.text_authors import asking_about, kinds_written
+from results.queries.people.text_authors import asking_studies, written_kinds
 from results.queries.reports.report_rows import project_facts
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_study
@@ -22,7 +22,7 @@ from results.reports.table_files import STORED_WRITERS, WRITERS
 from results.views.cached_statistics import numbers_for
 from results.views.charts import stored_charts
 from results.views.guards import project_view, study_view
-from results.views.human_model_disagreement import counted
+from results.views.human_model_disagreement import disagreement_context
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
 
@@ -53,9 +53,9 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
         "kept": kept,
     }
     if _has_disagreement_table(cards):
-        context |= counted(study.project, human_model_disagreements(study.project, study))
+        context |= disagreement_context(study.project, human_model_disagreements(study.project, study))
     context["simulated"] = simulated_in_study(study)
-    context["asking"] = asking_about(study) if kinds_written(study) else []
+    context["asking"] = asking_studies(study) if written_kinds(study) else []
     return render(request, "results/results/study.html", context)
 
 
@@ -75,12 +75,12 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     page = KeptNumbers.Page.PROJECT_RESULTS
     kept = numbers_for(page, project, answers=answers_sent(project))
     # Of a small project too, a report is made once and read until something changes.
-    stored = kept or made_at_once(page=page, project=project, now=timezone.now())
+    stored = kept or compute_now(page=page, project=project, now=timezone.now())
     cards = cards_from_plain(stored.numbers or ())
     # Counted again, so that every count matches the list it links to.
     disagreements = human_model_disagreements(project) if _has_disagreement_table(cards) else ()
     context = {"project": project, "cards": _with_charts(project, cards), "kept": kept, "formats": FORMAT_NAMES}
-    context |= counted(project, disagreements)
+    context |= disagreement_context(project, disagreements)
     return render(request, "results/results/project.html", context)
 
 

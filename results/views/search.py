@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest
 
-from results.queries.instances.explorer import BY_FIGURES, Wanted
-from results.views.form_values import typed
+from results.queries.instances.explorer import BY_FIGURES, InstanceFilters
+from results.views.form_values import read_field
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,14 @@ class Search:
     `order` is one of `ORDERS`; `look`: "table", or "" for the gallery.
     """
 
-    wanted: Wanted
+    wanted: InstanceFilters
     order: str = ""
     look: str = ""
 
     @classmethod
     def of(cls, request: HttpRequest) -> Self:
-        given = {name: typed(request.GET, name) for name in Wanted.__dataclass_fields__}
-        return cls(Wanted(**given), typed(request.GET, "order"), typed(request.GET, "look"))
+        given = {name: read_field(request.GET, name) for name in InstanceFilters.__dataclass_fields__}
+        return cls(InstanceFilters(**given), read_field(request.GET, "order"), read_field(request.GET, "look"))
 
     @property
     def needs_figures(self) -> bool:

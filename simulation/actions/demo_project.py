@@ -152,7 +152,7 @@ class _Demo:
         if self.project.instances.exists():
             return
         with tempfile.TemporaryDirectory() as folder:
-            manifest = write_manifest(self._drawn(), Path(folder))
+            manifest = write_manifest(self._draw_scenes(), Path(folder))
             import_files(
                 project=self.project,
                 files=[manifest],
@@ -162,7 +162,7 @@ class _Demo:
                 now=self.job.now(),
             )
 
-    def _drawn(self) -> Iterator[SceneInstance]:
+    def _draw_scenes(self) -> Iterator[SceneInstance]:
         for number, scene in enumerate(self.scenes):
             self._advance(number)
             yield scene

@@ -31,7 +31,7 @@ from predictions.scorers.onnx import (
     TEXTS,
     VERSION,
     VOCABULARY,
-    numbered,
+    number_words,
     numbers_of,
     pixels_of,
     words_of,
@@ -151,7 +151,7 @@ def main() -> None:
     options = parser.parse_args()
     scenes = list(training_scenes(options.scenes, options.seed))
     vocabulary = sorted({word for scene in scenes for word in words_of(scene.caption)})
-    known = numbered(vocabulary)
+    known = number_words(vocabulary)
     texts = np.stack([numbers_of(scene.caption, known, WORDS) for scene in scenes])
     model = train(draw_pixels(scenes, options.seed), texts, FIRST_WORD + len(vocabulary), options.epochs)
     write(model, vocabulary, options.file)

@@ -68,27 +68,27 @@ class Pen:
         self._draw = ImageDraw.Draw(picture)
         self._unit = picture.width / 100
 
-    def _scaled(self, points: Sequence[Point]) -> list[Point]:
+    def _scale(self, points: Sequence[Point]) -> list[Point]:
         return [(x * self._unit, y * self._unit) for x, y in points]
 
     def polygon(self, points: Sequence[Point], fill: Paint) -> None:
-        self._draw.polygon(self._scaled(points), fill=fill)
+        self._draw.polygon(self._scale(points), fill=fill)
 
     def ellipse(self, left: float, top: float, right: float, bottom: float, fill: Paint) -> None:
-        self._draw.ellipse(self._scaled([(left, top), (right, bottom)]), fill=fill)
+        self._draw.ellipse(self._scale([(left, top), (right, bottom)]), fill=fill)
 
     def box(self, left: float, top: float, right: float, bottom: float, fill: Paint, round_by: float = 0) -> None:
-        corners = self._scaled([(left, top), (right, bottom)])
+        corners = self._scale([(left, top), (right, bottom)])
         self._draw.rounded_rectangle(corners, radius=round_by * self._unit, fill=fill)
 
     def slice(self, box: tuple[float, float, float, float], start: float, end: float, fill: Paint) -> None:
-        self._draw.pieslice(self._scaled([box[:2], box[2:]]), start, end, fill=fill)
+        self._draw.pieslice(self._scale([box[:2], box[2:]]), start, end, fill=fill)
 
     def line(self, points: Sequence[Point], fill: Paint, width: float) -> None:
-        self._draw.line(self._scaled(points), fill=fill, width=round(width * self._unit), joint="curve")
+        self._draw.line(self._scale(points), fill=fill, width=round(width * self._unit), joint="curve")
 
     def ring(self, left: float, top: float, right: float, bottom: float, fill: Paint, width: float) -> None:
-        corners = self._scaled([(left, top), (right, bottom)])
+        corners = self._scale([(left, top), (right, bottom)])
         self._draw.ellipse(corners, outline=fill, width=round(width * self._unit))
 
 

@@ -56,7 +56,7 @@ def _commands(port: int) -> dict[str, list[str]]:
 
 
 @contextmanager
-def serving(*, port: int, root: Path) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+def serve(*, port: int, root: Path) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
     """Run the site during the block: enters once it answers, and ends its processes afterwards.
 
     `root` is the folder of manage.py. Raises CannotServe.

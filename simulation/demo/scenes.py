@@ -81,7 +81,7 @@ def shows(drawn: Scene, asked: Scene) -> bool:
     return asked.extra is None or (drawn.extra is not None and _shows_thing(drawn.extra, asked.extra))
 
 
-def _other_than(words: tuple[str, ...], rng: random.Random, *taken: str) -> str:
+def _choose_other(words: tuple[str, ...], rng: random.Random, *taken: str) -> str:
     return rng.choice([word for word in words if word not in taken])
 
 
@@ -99,8 +99,8 @@ def first_scene(rng: random.Random) -> Scene:
 def _with_extra(scene: Scene, rng: random.Random) -> Scene:
     taken = (scene.subject, scene.other)
     extra = Thing(
-        _other_than(("balloon", "kite", "fish", "ball"), rng, *(thing.kind for thing in taken)),
-        _other_than(COLOURS, rng, *(thing.colour for thing in taken)),
+        _choose_other(("balloon", "kite", "fish", "ball"), rng, *(thing.kind for thing in taken)),
+        _choose_other(COLOURS, rng, *(thing.colour for thing in taken)),
     )
     return replace(scene, extra=extra)
 
@@ -120,11 +120,11 @@ def _change_either(scene: Scene, rng: random.Random, **change: Any) -> Scene:
 
 
 def _with_other_kind(scene: Scene, rng: random.Random) -> Scene:
-    return _change_either(scene, rng, kind=_other_than(KINDS, rng, scene.subject.kind, scene.other.kind))
+    return _change_either(scene, rng, kind=_choose_other(KINDS, rng, scene.subject.kind, scene.other.kind))
 
 
 def _with_other_colour(scene: Scene, rng: random.Random) -> Scene:
-    return _change_either(scene, rng, colour=_other_than(COLOURS, rng, scene.subject.colour, scene.other.colour))
+    return _change_either(scene, rng, colour=_choose_other(COLOURS, rng, scene.subject.colour, scene.other.colour))
 
 
 def _with_other_count(scene: Scene, rng: random.Random) -> Scene:
@@ -137,7 +137,7 @@ def _with_other_attribute(scene: Scene, rng: random.Random) -> Scene:
 
 
 def _with_other_relation(scene: Scene, rng: random.Random) -> Scene:
-    return replace(scene, relation=_other_than(RELATIONS, rng, scene.relation))
+    return replace(scene, relation=_choose_other(RELATIONS, rng, scene.relation))
 
 
 def _with_objects_swapped(scene: Scene, rng: random.Random) -> Scene:

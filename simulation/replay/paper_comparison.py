@@ -10,7 +10,7 @@ from results.reports.base import Column, Table
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.sections.annotator_pairs import pair_agreements
 from results.reports.sections.funnel import kept_instances
-from results.reports.sections.people import scored
+from results.reports.sections.people import score_people
 from simulation.replay.pipeline import Replay, slug
 from simulation.replay.published_numbers import (
     HUMAN_GROUP,
@@ -77,7 +77,7 @@ def _two_decimals(value: float | None) -> str:
 
 def _people(baseline: StudyFacts) -> Iterator[Check]:
     # The paper counts instances, each answered by one person.
-    scores = {each.name: score([one.right for one in each.judged]) for each in scored(baseline) if each.judged}
+    scores = {each.name: score([one.right for one in each.judged]) for each in score_people(baseline) if each.judged}
     for name, published in (("I2T", HUMAN_I2T), ("T2I", HUMAN_T2I), ("Group", HUMAN_GROUP)):
         found = str(scores[name].percent()) if name in scores else "nobody answered"
         yield Check(f"people, {name}, percent", f"{published:.2f}", found)

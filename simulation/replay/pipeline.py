@@ -67,20 +67,20 @@ class Replay(Stages):
 def run(setting: Setting, *, progress: ProgressBars) -> Replay:
     """Run the whole replay in a new project. Raises CannotReplay, ImportRefused and StudyError."""
     replay = Replay(setting, outcomes=_choose_outcomes(setting))
-    with replay.timed("import"):
+    with replay.time_stage("import"):
         _import(replay, progress)
     if setting.images_dir is None:
-        with replay.timed("stand-ins"):
+        with replay.time_stage("stand-ins"):
             wait_for_photos(project=setting.project, role=PHOTO, key="coco")
             replay.stand_ins = fill_with_placeholders(project=setting.project, progress=progress)
-    with replay.timed("launch"):
+    with replay.time_stage("launch"):
         progress.begin("launch", 2)
         for name in (STEP_3, STEP_4):
             replay.studies[name] = _launch(replay, name)
             progress.step()
-    with replay.timed("steps 3 and 4"):
+    with replay.time_stage("steps 3 and 4"):
         _play_steps(replay, progress)
-    with replay.timed("baseline"):
+    with replay.time_stage("baseline"):
         replay.studies[BASELINE] = _launch(replay, BASELINE)
         _play_baseline(replay, progress)
     return replay

@@ -38,7 +38,7 @@ def _files(folder: Path) -> list[tuple[Path, str, str]]:
 def import_results(replay: Replay, folder: Path, *, progress: ProgressBars) -> None:
     """Import every file as predictions of the model in its name. Raises PredictionsRefused."""
     files = _files(folder)
-    with replay.timed("result files"):
+    with replay.time_stage("result files"):
         progress.begin("result files", len(files))
         for path, format, model in files:
             import_predictions(

@@ -50,10 +50,10 @@ def read_accepted(path: Path) -> dict[str, int | None]:
     missing = {"index", "accepted", "release_row"} - set(rows[0] if rows else ())
     if missing:
         raise CannotReplay(f"{path} lacks the columns {', '.join(sorted(missing))}. Name the file accepted.csv.")
-    return dict(_released(path, number, row) for number, row in enumerate(rows, start=1))
+    return dict(_read_release_row(path, number, row) for number, row in enumerate(rows, start=1))
 
 
-def _released(path: Path, number: int, row: Mapping[str, str]) -> tuple[str, int | None]:
+def _read_release_row(path: Path, number: int, row: Mapping[str, str]) -> tuple[str, int | None]:
     accepted, release_row = row["accepted"].strip().lower(), row["release_row"].strip()
     if accepted not in {"true", "false"} or (accepted == "true" and not release_row.isdecimal()):
         raise CannotReplay(

@@ -33,7 +33,7 @@ class Stages:
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def time_stage(self, stage: str) -> Iterator[None]:
         started = time.monotonic()
         yield
         self.seconds[stage] = time.monotonic() - started

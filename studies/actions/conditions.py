@@ -10,7 +10,7 @@ from django.db import transaction
 from studies.errors import StudyError
 from studies.kinds import content_hash, get_kind
 from studies.models import BlindScore, Question, Study, StudyState
-from studies.wording import counted
+from studies.wording import format_count
 
 
 class Accuracy(Protocol):
@@ -73,7 +73,7 @@ def check_conditions(study: Study, questions: Iterable[Question]) -> None:
         raise StudyError(*problems)
 
 
-def untried(study: Study) -> str:
+def untested_warning(study: Study) -> str:
     """Return a sentence if questions added to a launched study were not checked against a blind baseline, else ""."""
     limit = study.design.conditions.blind_solvability
     if limit is None:
@@ -110,7 +110,7 @@ def in_words(score: BlindScore) -> str:
     """Return the result of a baseline that answered something, as the beginning of a sentence."""
     has_interval = score.low is not None and score.high is not None
     interval = f"; 95 % interval {_percent(score.low)} to {_percent(score.high)}" if has_interval else ""
-    of = counted(score.questions, "question")
+    of = format_count(score.questions, "question")
     return (
         f"{score.baseline} is right on {_percent(score.share)} of {of} of which it sees only a part "
         f"(guessing gives {_percent(score.chance)}{interval})"

@@ -78,7 +78,7 @@ def update_draft(*, study: Study, source: str, by: Actor, now: datetime, edited_
     DesignRefused, DraftChanged for a concurrent change, LaunchPending, or StudyError for a launched study or a name
     that is taken.
     """
-    draft = _locked(study, "Duplicate it to ask otherwise.")
+    draft = _lock_draft(study, "Duplicate it to ask otherwise.")
     # Save pressed twice is no conflict.
     if edited_from and edited_from != fingerprint(draft.source) and draft.source != source:
         raise DraftChanged("This draft was changed in another tab, or by somebody else, after you opened it.")
@@ -138,8 +138,8 @@ def delete_draft(*, study: Study, by: Actor, now: datetime) -> None:
 
     Raises LaunchPending, or StudyError for a study that is no draft.
     """
-    draft = _locked(study, "A study with answers is kept. Close it, so that nobody else can take part.")
-    if fed := _fed_by(draft):
+    draft = _lock_draft(study, "A study with answers is kept. Close it, so that nobody else can take part.")
+    if fed := _downstream_slugs(draft):
         raise StudyError(
             f"Other studies take their instances from {draft.slug}: {', '.join(fed)}. "
             "Delete them first, or change their `instances.from`."
@@ -159,7 +159,7 @@ def pending_launch(study: Study) -> str:
     return f"{what}. Cancel the launch to change the study."
 
 
-def _locked(study: Study, instead: str) -> Study:
+def _lock_draft(study: Study, instead: str) -> Study:
     """Lock and return the draft, so that nobody launches or deletes it meanwhile. Raises StudyError."""
     # Before the lock, which a running launch holds until it is done.
     if pending := pending_launch(study):
@@ -172,13 +172,13 @@ def _locked(study: Study, instead: str) -> Study:
     return locked
 
 
-def _fed_by(study: Study) -> list[str]:
+def _downstream_slugs(study: Study) -> list[str]:
     return list(Study.objects.filter(fed_by=study).order_by("slug").values_list("slug", flat=True))
 
 
 def _check_feeding(draft: Study, before: str) -> None:
     """Refuse changes that break studies fed by the draft, and cycles of studies."""
-    fed = _fed_by(draft)
+    fed = _downstream_slugs(draft)
     if fed and draft.slug != before:
         raise StudyError(
             f"Other studies name {before} in their `instances.from`: {', '.join(fed)}. Keep the name, or change "

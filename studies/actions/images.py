@@ -23,7 +23,7 @@ from studies.importing.pictures import (
     decode,
     measure,
     render,
-    size_that_serves,
+    served_size,
     stored_sizes,
 )
 from studies.models import Image
@@ -92,7 +92,7 @@ def _rendition(sha256: str, size: str) -> str:
     image = Image.objects.filter(pk=sha256).first()
     if image is None or size not in SIZES:
         raise NoSuchPicture("There is no such image here. Check the address.")
-    served = size_that_serves(size, facts_of(image))
+    served = served_size(size, facts_of(image))
     name = rendition_name(sha256, served)
     if not default_storage.exists(name):
         try:

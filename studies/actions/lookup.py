@@ -14,11 +14,11 @@ def find_project(name: str) -> Project:
     project = None if problem_with_slug(name) else projects.filter(slug=name).first()
     if project is None:
         names = projects.values_list("slug", flat=True)
-        raise StudyError(f"There is no project called {name}. The projects are: {_listed(names)}.")
+        raise StudyError(f"There is no project called {name}. The projects are: {_join_names(names)}.")
     return project
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     return ", ".join(names) or "none yet"
 
 
@@ -49,7 +49,9 @@ def find_study_of(project: Project, name: str) -> Study:
     study = named.select_related("project").first()
     if study is None:
         names = project.studies.order_by("slug").values_list("slug", flat=True)
-        raise StudyError(f"The project {project.slug} has no study called {slug}. Its studies are: {_listed(names)}.")
+        raise StudyError(
+            f"The project {project.slug} has no study called {slug}. Its studies are: {_join_names(names)}."
+        )
     return study
 
 

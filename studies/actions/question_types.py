@@ -26,7 +26,7 @@ from studies.kinds import (
     usual_ask,
 )
 from studies.models import Instance, InstanceImage, Project, Study
-from studies.wording import counted
+from studies.wording import format_count
 
 # So many instances are tried with each kind, from the first and from the last.
 TRIED_AT_EACH_END = 5
@@ -63,12 +63,12 @@ class QuestionType:
 def question_types(project: Project) -> Iterator[QuestionType]:
     """Yield every kind, with what it asks about instances of `project`."""
     material = _Material(project)
-    return (_fitted(get_kind(name), material) for name in KINDS)
+    return (_fit_type(get_kind(name), material) for name in KINDS)
 
 
 def question_type(project: Project, name: str) -> QuestionType:
     """Return the kind called `name`, with what it asks about instances of `project`."""
-    return _fitted(get_kind(name), _Material(project))
+    return _fit_type(get_kind(name), _Material(project))
 
 
 class _Material:
@@ -85,7 +85,7 @@ class _Material:
         self.studies = [each for each in Study.objects.filter(project=project) if each.accepts]
 
 
-def _fitted(kind: Kind, material: _Material) -> QuestionType:
+def _fit_type(kind: Kind, material: _Material) -> QuestionType:
     found = find_fit(kind, material.described if kind.asks_about_answers else material.instances)
     if found is not None:
         return QuestionType(kind, found.ask, found.question)
@@ -93,7 +93,9 @@ def _fitted(kind: Kind, material: _Material) -> QuestionType:
     for study in material.studies:
         asked = [(get_kind(part.kind), part.ask) for part in study.design.parts]
         if isinstance(kind, AsksAboutAnswers):
-            answered = [each for other, ask in asked for each in _answered(other, ask, kind, material.instances)]
+            answered = [
+                each for other, ask in asked for each in _answered_instances(other, ask, kind, material.instances)
+            ]
             if (found := find_fit(kind, answered)) is not None:
                 return QuestionType(kind, found.ask, found.question, source=study.slug)
             continue
@@ -108,7 +110,7 @@ def _fitted(kind: Kind, material: _Material) -> QuestionType:
     return QuestionType(kind)
 
 
-def _answered(
+def _answered_instances(
     other: Kind, ask: Mapping[str, Any], kind: AsksAboutAnswers, instances: Sequence[InstanceFacts]
 ) -> Iterator[InstanceFacts]:
     """Yield instances with a simulated answer to a question of `other` that `kind` can ask about."""
@@ -157,7 +159,7 @@ def names_in(project: Project) -> dict[str, list[str]]:
     return {CAPTIONS: [*captions], IMAGES: [*images], STUDIES: [each.slug for each in studies]}
 
 
-def material_in_words(project: Project) -> str:
+def describe_material(project: Project) -> str:
     """Return what instances of `project` have, such as "a caption (caption) and 4 images (set)", by `_Material`."""
     found = dict.fromkeys(map(_in_words, _Material(project).instances))
     return "; others have ".join([*found][:MOST_IN_WORDS])
@@ -165,5 +167,5 @@ def material_in_words(project: Project) -> str:
 
 def _in_words(facts: InstanceFacts) -> str:
     words = [f"a caption ({role})" for role in facts.captions]
-    words += [f"{counted(len(images), 'image')} ({role})" for role, images in facts.images.items()]
+    words += [f"{format_count(len(images), 'image')} ({role})" for role, images in facts.images.items()]
     return ", ".join([*words[:-2], " and ".join(words[-2:])]) if words else "no caption and no image"

@@ -322,7 +322,7 @@ def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
         if entry.instance not in facts:
             raise StudyError(f"{which} names instance {entry.instance}, which is not there.")
         try:
-            kind, built = _practised(study, facts[entry.instance], position)
+            kind, built = _practice_question(study, facts[entry.instance], position)
         except CannotAsk as error:
             raise StudyError(f"{which}: {error}") from error
         options = [option.key for option in kind.options(built.content)]
@@ -345,10 +345,10 @@ def practice_about(study: Study, instance: Instance) -> tuple[Kind, NewQuestion]
     facts = _facts_for_practice(study, Instance.objects.filter(pk=instance.pk))
     if instance.key not in facts:
         raise CannotAsk(f"instance {instance.key} has no description that could be asked about.")
-    return _practised(study, facts[instance.key], len(study.design.practice.questions))
+    return _practice_question(study, facts[instance.key], len(study.design.practice.questions))
 
 
-def _practised(study: Study, facts: InstanceFacts, position: int) -> tuple[Kind, NewQuestion]:
+def _practice_question(study: Study, facts: InstanceFacts, position: int) -> tuple[Kind, NewQuestion]:
     part = study.design.parts[0]
     kind = get_kind(part.kind)
     return kind, kind.questions(facts, part.ask, seed=f"{study.secret_seed}|practice|{position}")[0]

@@ -5,7 +5,7 @@ from django.db.models import Count, QuerySet
 from studies.actions.questions import reachable_instances, selected_instances
 from studies.errors import StudyError
 from studies.models import Instance, Study
-from studies.wording import counted
+from studies.wording import format_count
 
 # Further values are counted together.
 MOST_NAMED = 5
@@ -14,50 +14,55 @@ MOST_NAMED = 5
 def check_selection(study: Study) -> None:
     """Raise StudyError if `study` selects no instance, or none that its upstream study can accept."""
     if not selected_instances(study).exists():
-        raise StudyError(_why_nothing(study))
+        raise StudyError(_explain_empty(study))
     if study.fed_by is not None and not reachable_instances(study).exists():
-        selected = counted(selected_instances(study).count(), "instance")
+        selected = format_count(selected_instances(study).count(), "instance")
         raise StudyError(
             f"Study {study.fed_by.slug} selects none of the {selected} that this study selects, so nothing would ever "
             "be asked. Change `instances` in one of the two."
         )
 
 
-def _why_nothing(study: Study) -> str:
+def _explain_empty(study: Study) -> str:
     all_there_are = Instance.objects.filter(project=study.project_id).order_by()
     n = all_there_are.count()
     if not n:
         return f"Project {study.project.slug} has no instances. Import some first."
-    found = {name: all_there_are.filter(**_among(name, wanted)).count() for name, wanted in _wanted(study).items()}
-    of = counted(n, "instance")
+    found = {
+        name: all_there_are.filter(**_selection_filter(name, wanted)).count()
+        for name, wanted in _selection_values(study).items()
+    }
+    of = format_count(n, "instance")
     if empty := [name for name in found if not found[name]]:
-        return " ".join(_what_was_found(study, name, all_there_are, of) for name in empty)
+        return " ".join(_say_matches(study, name, all_there_are, of) for name in empty)
     if len(found) > 1:
-        each = ", ".join(f"`{name}: {_listed(_wanted(study)[name])}` {found[name]:,}" for name in found)
+        each = ", ".join(
+            f"`{name}: {_format_values(_selection_values(study)[name])}` {found[name]:,}" for name in found
+        )
         return f"Of {of}, {each} match, and none matches all of these. Change `instances`."
-    selected = counted(min(found.values(), default=n), "instance")
+    selected = format_count(min(found.values(), default=n), "instance")
     return f"All of the {selected} that it selects are practised on. Import others, or practise on fewer."
 
 
-def _wanted(study: Study) -> dict[str, tuple[str, ...]]:
+def _selection_values(study: Study) -> dict[str, tuple[str, ...]]:
     selection = study.design.instances
     given = {name: getattr(selection, name) for name in ("type", "subtype", "split", "keys")}
     return {name: wanted for name, wanted in given.items() if wanted}
 
 
-def _among(name: str, wanted: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _selection_filter(name: str, wanted: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     return {f"{'key' if name == 'keys' else name}__in": wanted}
 
 
-def _what_was_found(study: Study, name: str, all_there_are: QuerySet[Instance], of: str) -> str:
-    sentence = f"`{name}: {_listed(_wanted(study)[name])}` matches 0 of {of}"
+def _say_matches(study: Study, name: str, all_there_are: QuerySet[Instance], of: str) -> str:
+    sentence = f"`{name}: {_format_values(_selection_values(study)[name])}` matches 0 of {of}"
     if name == "keys":
         return f"{sentence}. Correct the keys."
     times = all_there_are.values_list(name).annotate(times=Count("pk")).order_by("-times", name)
-    return f"{sentence}; {_told(name, dict(times))}. Change `instances.{name}`, or import instances that have it."
+    return f"{sentence}; {_say_values(name, dict(times))}. Change `instances.{name}`, or import instances that have it."
 
 
-def _told(name: str, times_of: dict[str, int]) -> str:
+def _say_values(name: str, times_of: dict[str, int]) -> str:
     """Return the number of instances per value, most frequent first, as words."""
     named = list(times_of.items())[:MOST_NAMED]
     told = [f"{times:,} {'is' if times == 1 else 'are'} {value}" for value, times in named if value]
@@ -67,5 +72,5 @@ def _told(name: str, times_of: dict[str, int]) -> str:
     return ", ".join(told)
 
 
-def _listed(values: tuple[str, ...]) -> str:
+def _format_values(values: tuple[str, ...]) -> str:
     return f"[{', '.join(values[:MOST_NAMED])}{', ...' if len(values) > MOST_NAMED else ''}]"

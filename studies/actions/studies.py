@@ -41,7 +41,7 @@ from studies.models import (
     SurveyQuestion,
 )
 from studies.models.studies import STUDY_TRANSITIONS
-from studies.survey_plan import CannotPlan, PlannedSurvey, in_parts, plan_surveys
+from studies.survey_plan import CannotPlan, PlannedSurvey, order_parts, plan_surveys
 
 BATCH = 1000
 # Before a launch, so many of the first and of the last items are tried.
@@ -130,8 +130,8 @@ class Plan:
 def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
     """Return what a launch would make, without making it. Raises StudyError. `about` as for `freeze`."""
     _check_draft(study)
-    asked = _asked_about(study, about)
-    found = _counted(study, asked)
+    asked = _choose_instances(study, about)
+    found = _make_plan(study, asked)
     refuse_unaskable([str(each) for each in _questions(study, _ends(asked)) if isinstance(each, CannotAsk)])
     check_conditions(study, (each for each in _questions(study, asked) if isinstance(each, Question)))
     return found
@@ -144,11 +144,11 @@ def _ends(asked: Sequence[About]) -> Sequence[About]:
 
 def count_plan(study: Study, *, about: Sequence[About] | None = None) -> Plan:
     """Return what a launch would make, also of a study that is not saved or lacks something. Raises StudyError."""
-    return _counted(study, _asked_about(study, about))
+    return _make_plan(study, _choose_instances(study, about))
 
 
-def _counted(study: Study, asked: Sequence[About]) -> Plan:
-    surveys = _planned(study, asked)
+def _make_plan(study: Study, asked: Sequence[About]) -> Plan:
+    surveys = _plan_surveys(study, asked)
     each = study.design.questions_per_instance
     return Plan(
         questions=each * sum(len(survey.items) for survey in surveys),
@@ -166,7 +166,7 @@ def draft_questions(
     `instances`: ids; by default all that the draft selects. Raises StudyError if a sample cannot be drawn.
     """
     arriving: Arriving = import_string(settings.ARRIVING)
-    asked = _asked_about(study, arriving(study, now=now))
+    asked = _choose_instances(study, arriving(study, now=now))
     yield from _questions(study, [about for about in asked if instances is None or about.instance in instances])
 
 
@@ -186,7 +186,7 @@ def _check_draft(study: Study) -> None:
             "ada@example.org."
         )
     check_selection(study)
-    named = {each.given["study"] for each in study.design.eligibility if "study" in each.given}
+    named = {each.parameters["study"] for each in study.design.eligibility if "study" in each.parameters}
     known = Study.objects.filter(project=study.project_id, slug__in=named).values_list("slug", flat=True)
     if missing := sorted(named - set(known)):
         raise StudyError(
@@ -195,7 +195,7 @@ def _check_draft(study: Study) -> None:
         )
 
 
-def _asked_about(study: Study, about: Sequence[About] | None) -> list[About]:
+def _choose_instances(study: Study, about: Sequence[About] | None) -> list[About]:
     chosen = list(everything_asked(study) if about is None else about)
     if about is None and not chosen and study.design.asks_about_answers:
         raise StudyError(
@@ -216,7 +216,7 @@ def _order(about: About) -> tuple[int, int]:
     return about.instance, about.source.id if about.source else 0
 
 
-def _planned(study: Study, about: Sequence[About]) -> list[PlannedSurvey[About]]:
+def _plan_surveys(study: Study, about: Sequence[About]) -> list[PlannedSurvey[About]]:
     design = study.design
     try:
         return plan_surveys(
@@ -251,7 +251,7 @@ def freeze(
         join_dataset(study=study, by=by, now=now)
     make_practice(study)
     if about is None or about:
-        add_surveys(study=study, planned=_planned(study, _asked_about(study, about)), progress=progress)
+        add_surveys(study=study, planned=_plan_surveys(study, _choose_instances(study, about)), progress=progress)
     check_conditions(study, study.questions.iterator(chunk_size=BATCH))
 
 
@@ -290,7 +290,7 @@ def add_surveys(
     asked = ([question for about in plan.items for question in questions[about]] for plan in planned)
     fill_surveys(
         (
-            (survey, in_parts(of_survey, seed=f"{study.seed}|{survey.number}"))
+            (survey, order_parts(of_survey, seed=f"{study.seed}|{survey.number}"))
             for survey, of_survey in zip(surveys, asked, strict=True)
         ),
         total=sum(map(len, questions.values())),

@@ -16,7 +16,7 @@ from studies.design.schema import study_schema
 from studies.eligibility import get_rule as get_eligibility
 from studies.kinds import KINDS, get_kind, has_own_score
 from studies.names import problem_with_line
-from studies.rules import fitting, get_rule, misfit
+from studies.rules import fitting_rules, get_rule, misfit
 
 # A quoted text of YAML, or JSON, can spell them out.
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -82,7 +82,7 @@ def _check_texts(values: Mapping[str, Any]) -> Findings:
 def _check_values(values: Mapping[str, Any]) -> Findings:
     """Check each value by the schema, by its kind, and by its rule of eligibility."""
     found = [*_check_schema(values, study_schema(), ())]
-    asked = _asked(values)
+    asked = _readable_parts(values)
     if not asked and not found:
         found.append(((), "`kind` is missing in the study file, or `parts` in its place."))
     if PARTS in values and values.keys() & set(ASKING):
@@ -141,7 +141,7 @@ def _sentence(error: jsonschema.ValidationError, path: Path) -> str:
     return f"`{name}`{say(limit, instance)}"
 
 
-def _asked(values: Mapping[str, Any]) -> list[tuple[Path, Mapping[str, Any]]]:
+def _readable_parts(values: Mapping[str, Any]) -> list[tuple[Path, Mapping[str, Any]]]:
     """Return the parts of a study file that name a known kind and have a readable `ask`, each with its path."""
     parts: list[tuple[Path, Any]] = [((), values)]
     if PARTS in values:
@@ -204,7 +204,7 @@ def _complete(values: Mapping[str, Any]) -> Design:
     """Return the design with the defaults of the schema, of its kinds, and those that follow from other values."""
     own = {name: value for name, value in values.items() if name not in ASKING}
     whole = with_defaults(own, study_schema()) | {
-        PARTS: [_complete_part(part) for _, part in _asked(values)],
+        PARTS: [_complete_part(part) for _, part in _readable_parts(values)],
         "eligibility": [
             with_defaults(entry, get_eligibility(entry["rule"]).schema) for entry in values.get("eligibility", [])
         ],
@@ -274,7 +274,7 @@ def _check_rule(design: Design) -> Findings:
     for part in design.parts:
         kind = get_kind(part.kind)
         if lacking := misfit(get_rule(design.rule), kind, part.ask):
-            fit = " or ".join(fitting(kind, part.ask))
+            fit = " or ".join(fitting_rules(kind, part.ask))
             yield ("rule",), f"Rule {design.rule} does not fit {kind.name}: it {lacking}. Use {fit}."
 
 

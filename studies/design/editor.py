@@ -28,8 +28,8 @@ def apply_changes(source: str, changes: Mapping[Path, Any]) -> str:
     """
     for path, value in changes.items():
         values, _ = read_values(source)
-        wanted = _changed(values, path, value)
-        source = ensure_values(_edited(source, path, value, value_at(values, path)), wanted)
+        wanted = _change_value(values, path, value)
+        source = ensure_values(_edit_text(source, path, value, value_at(values, path)), wanted)
     return source
 
 
@@ -41,7 +41,7 @@ def ensure_values(source: str, wanted: Mapping[str, Any]) -> str:
 def changed_values(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> Mapping[str, Any]:
     """Return plain values with these changes."""
     for path, value in changes.items():
-        values = _changed(values, path, value)
+        values = _change_value(values, path, value)
     return values
 
 
@@ -62,16 +62,16 @@ def _says(source: str, wanted: Mapping[str, Any]) -> bool:
         return False
 
 
-def _changed(values: Any, path: Path, value: Any) -> Any:
+def _change_value(values: Any, path: Path, value: Any) -> Any:
     """Return plain `values` with another one at `path`, without sections that become empty."""
     first, *rest = path
     # A name before a colon may be a number or a yes as well.
     if isinstance(first, int) and isinstance(values, list):
         entries = list(values)
-        entries[first] = _changed(entries[first], tuple(rest), value) if rest else value
+        entries[first] = _change_value(entries[first], tuple(rest), value) if rest else value
         return entries
     section = dict(values) if isinstance(values, dict) else {}
-    inner = _changed(section.get(first, {}), tuple(rest), value) if rest else value
+    inner = _change_value(section.get(first, {}), tuple(rest), value) if rest else value
     if inner is LEFT_OUT or (rest and inner == {}):
         section.pop(first, None)
     else:
@@ -79,7 +79,7 @@ def _changed(values: Any, path: Path, value: Any) -> Any:
     return section
 
 
-def _edited(source: str, path: Path, value: Any, said: Any) -> str:
+def _edit_text(source: str, path: Path, value: Any, said: Any) -> str:
     """Return the text with `value` in place of the value `said` at `path`."""
     whole = yaml.compose(source, Loader=yaml.SafeLoader)
     if not isinstance(whole, yaml.MappingNode):
@@ -93,10 +93,10 @@ def _edited(source: str, path: Path, value: Any, said: Any) -> str:
     if value is LEFT_OUT:
         return source
     if len(way) == len(path):
-        return _replaced(source, way[-1], value, said)
+        return _replace_value(source, way[-1], value, said)
     section = _value_at(*way[-1]) if way else whole
     missing = path[len(way) :]
-    return _added(source, section, way, str(missing[0]), _nested(missing[1:], value))
+    return _add_entry(source, section, way, str(missing[0]), _nest(missing[1:], value))
 
 
 _Step = tuple[yaml.Node, int]
@@ -129,13 +129,13 @@ def _value_at(node: yaml.Node, place: int) -> yaml.Node:
     return found
 
 
-def _nested(path: Path, value: Any) -> Any:
+def _nest(path: Path, value: Any) -> Any:
     for name in reversed(path):
         value = {name: value}
     return value
 
 
-def _replaced(source: str, step: _Step, value: Any, said: Any = None) -> str:
+def _replace_value(source: str, step: _Step, value: Any, said: Any = None) -> str:
     node, place = step
     old = _value_at(node, place)
     if not isinstance(node, yaml.MappingNode) or node.flow_style:
@@ -154,10 +154,10 @@ def _replaced(source: str, step: _Step, value: Any, said: Any = None) -> str:
     return source[:colon] + between + new + source[max(colon, end_of(source, old)) :]
 
 
-def _added(source: str, section: yaml.Node, way: Sequence[_Step], name: str, value: Any) -> str:
+def _add_entry(source: str, section: yaml.Node, way: Sequence[_Step], name: str, value: Any) -> str:
     """Return the text with one more entry in `section`, which `way` leads to."""
     if not isinstance(section, yaml.MappingNode) or not section.value:
-        return _replaced(source, way[-1], {name: value}) if way else source
+        return _replace_value(source, way[-1], {name: value}) if way else source
     if section.flow_style:
         end = end_of(source, section.value[-1][1])
         return f"{source[:end]}, {name}: {_in_brackets(value)}{source[end:]}"

@@ -5,7 +5,7 @@ from typing import Any
 
 from studies.design.amounts import read_amount
 from studies.design.editor import LEFT_OUT, apply_changes, changed_values, value_at
-from studies.design.form_fields import AMOUNT, Field, adds_to, build_form, kinds_left, removal_of, sooner_of
+from studies.design.form_fields import AMOUNT, Field, adds_to, build_form, move_up_command, removal_name, unused_kinds
 from studies.design.model import PARTS
 from studies.design.parser import Path, read_values
 from studies.design.parts import move_into_parts, move_out_of_parts
@@ -38,7 +38,7 @@ def _add_part(source: str) -> str:
     if not isinstance(read_values(source)[0].get(PARTS), list):
         source = move_into_parts(source)
     values, _ = read_values(source)
-    added = [{"kind": name} for name in kinds_left(values)[:1]]
+    added = [{"kind": name} for name in unused_kinds(values)[:1]]
     return apply_changes(source, {(PARTS,): [*values[PARTS], *added]})
 
 
@@ -51,9 +51,9 @@ def find_changes(values: Mapping[str, Any], sent: Mapping[str, str]) -> dict[Pat
     changes: dict[Path, Any] = {}
     listed: dict[Path, Mapping[str, Any]] = {(PARTS,): {}}
     for section in build_form(values).sections:
-        changes |= _typed(section.fields, sent)
+        changes |= _changed_values(section.fields, sent)
         for entry in section.entries:
-            typed = _typed(entry.fields, sent)
+            typed = _changed_values(entry.fields, sent)
             if entry.removal:
                 changes |= typed
             else:
@@ -71,7 +71,7 @@ def find_changes(values: Mapping[str, Any], sent: Mapping[str, str]) -> dict[Pat
     return changes
 
 
-def _typed(fields: Sequence[Field], sent: Mapping[str, str]) -> dict[Path, Any]:
+def _changed_values(fields: Sequence[Field], sent: Mapping[str, str]) -> dict[Path, Any]:
     """Return the new values of fields whose sent text is not the one that they showed."""
     return {
         each.path: text if _is_in_another_currency(each, text, sent) else each.parse(text)
@@ -90,10 +90,10 @@ def _order(path: Path, count: int, sent: Mapping[str, str]) -> list[int]:
     """Return the positions of the entries that stay in a list, in their new order."""
     order = list(range(count))
     for number in order[1:]:
-        if sent.get("do") == sooner_of((*path, number)):
+        if sent.get("do") == move_up_command((*path, number)):
             order[number - 1], order[number] = number, number - 1
             break
-    return [number for number in order if removal_of((*path, number)) not in sent]
+    return [number for number in order if removal_name((*path, number)) not in sent]
 
 
 def _obsolete(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> dict[Path, Any]:

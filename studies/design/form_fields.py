@@ -61,7 +61,7 @@ class Field:
         return name_of(self.path)
 
     @property
-    def chosen(self) -> Sequence[str]:
+    def chosen_entries(self) -> Sequence[str]:
         """Return the entries of a list of choices, and one more for another."""
         entries = self.shown.split("\n") if self.shown else []
         return [*entries, ""] if set(self.choices) - set(entries) else entries
@@ -145,7 +145,7 @@ class Form:
         return [Fieldset(title, "", fields) for title, fields in found.items() if fields]
 
     @property
-    def advanced(self) -> Sequence[Fieldset]:
+    def advanced_sections(self) -> Sequence[Fieldset]:
         """Return the sections without the fields of the first screen."""
         rest = [replace(each, fields=[one for one in each.fields if not one.first]) for each in self.sections]
         return [each for each in rest if each.fields or each.entries]
@@ -188,12 +188,12 @@ def name_of(path: Path) -> str:
     return ".".join(map(str, path))
 
 
-def removal_of(path: Path) -> str:
+def removal_name(path: Path) -> str:
     """Return the name that a form sends to take out the entry at `path`."""
     return name_of((*path, _ENTRY_OUT))
 
 
-def sooner_of(path: Path) -> str:
+def move_up_command(path: Path) -> str:
     """Return the `do` that moves the entry at `path` up."""
     return f"{SOONER}:{name_of(path)}"
 
@@ -290,22 +290,22 @@ def _parts(
     """Yield the questions with the fields of their kind: once, or part by part."""
     listed = values.get(PARTS)
     if not isinstance(listed, list):
-        yield Fieldset("What is asked", "", _asking((), schema, values, known), adds=adds_to((PARTS,)))
+        yield Fieldset("What is asked", "", _ask_fields((), schema, values, known), adds=adds_to((PARTS,)))
         return
     for number, _ in enumerate(listed):
         path = (PARTS, number)
-        is_last, can_grow = number == len(listed) - 1, bool(kinds_left(values))
+        is_last, can_grow = number == len(listed) - 1, bool(unused_kinds(values))
         yield Fieldset(
             f"What is asked in part {number + 1}",
             "",
-            _asking(path, schema, values, known),
+            _ask_fields(path, schema, values, known),
             adds=adds_to((PARTS,)) if is_last and can_grow else "",
-            removal=removal_of(path),
-            sooner=sooner_of(path) if number else "",
+            removal=removal_name(path),
+            sooner=move_up_command(path) if number else "",
         )
 
 
-def kinds_left(values: Mapping[str, Any]) -> list[str]:
+def unused_kinds(values: Mapping[str, Any]) -> list[str]:
     """Return the kinds that no part of a study file has yet."""
     listed = values.get(PARTS)
     parts = listed if isinstance(listed, list) else [values]
@@ -313,7 +313,7 @@ def kinds_left(values: Mapping[str, Any]) -> list[str]:
     return [name for name in KINDS if name not in asked]
 
 
-def _asking(
+def _ask_fields(
     path: Path, schema: Mapping[str, Any], values: Mapping[str, Any], known: Mapping[str, Sequence[str]]
 ) -> list[Field]:
     named = value_at(values, (*path, "kind"))
@@ -346,8 +346,8 @@ def _entries(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -
         if number == NEW:
             found.append(Fieldset("One more", "", fields))
         else:
-            title, sooner = f"{_words(str(path[-1]))} {int(number) + 1}", sooner_of(where) if number else ""
-            found.append(Fieldset(title, "", fields, removal=removal_of(where), sooner=sooner))
+            title, sooner = f"{_words(str(path[-1]))} {int(number) + 1}", move_up_command(where) if number else ""
+            found.append(Fieldset(title, "", fields, removal=removal_name(where), sooner=sooner))
     return found
 
 

@@ -144,14 +144,14 @@ class Condition(Section):
     rule: str = entry(...)
 
     @property
-    def given(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Any]:
         return MappingProxyType(self.model_extra or {})
 
     @model_validator(mode="after")
     def _has_the_entries_of_its_rule(self) -> Self:
         if self.rule not in ELIGIBILITY:
             raise ValueError(f"no rule is called {self.rule}")
-        unlike = self.given.keys() ^ get_rule(self.rule).schema["properties"].keys()
+        unlike = self.parameters.keys() ^ get_rule(self.rule).schema["properties"].keys()
         if unlike:
             raise ValueError(f"missing or unknown in {self.rule}: {', '.join(sorted(unlike))}")
         return self
@@ -362,7 +362,7 @@ class Design(Section):
         """
         version = stored.get("version", 0)
         if version > VERSION:
-            raise _refused(
+            raise _refuse(
                 f"of version {version}; this Lineup reads versions up to {VERSION}. Go back to the later Lineup."
             )
         whole = {name: value for name, value in stored.items() if name not in ASKING}
@@ -370,12 +370,12 @@ class Design(Section):
         asked = stored.get(PARTS) or [{name: stored[name] for name in ASKING if name in stored}]
         whole[PARTS] = [with_usual_options(part) for part in asked]
         if version < VERSION:
-            whole = fill(cls, whole | {"version": VERSION}, lambda entry: _before(entry, version, whole))
+            whole = fill(cls, whole | {"version": VERSION}, lambda entry: _earlier_default(entry, version, whole))
         try:
             return cls.model_validate(whole)
         except ValidationError as error:
             wrong = "; ".join(f"`{'.'.join(map(str, each['loc']))}`: {each['msg']}" for each in error.errors())
-            raise _refused(f"not one of version {VERSION}. {wrong}.") from error
+            raise _refuse(f"not one of version {VERSION}. {wrong}.") from error
 
     def to_stored(self) -> dict[str, Any]:
         """Return the design as plain JSON, from which `from_stored` makes an equal one.
@@ -386,11 +386,11 @@ class Design(Section):
         return before_parts(values, values[PARTS][0])
 
 
-def _refused(reason: str) -> DesignRefused:
+def _refuse(reason: str) -> DesignRefused:
     return DesignRefused([Problem(None, f"The stored design is {reason}")])
 
 
-def _before(entry: Entry, version: int, stored: Mapping[str, Any]) -> Any:
+def _earlier_default(entry: Entry, version: int, stored: Mapping[str, Any]) -> Any:
     """Return what `version` did where it had no such entry, `...` where it had one."""
     if version >= entry.since:
         return ...

@@ -19,7 +19,7 @@ def move_into_parts(source: str) -> str:
     values, _ = read_values(source)
     asked = {name: value for name, value in values.items() if name in ASKING}
     wanted = {name: value for name, value in values.items() if name not in ASKING} | {PARTS: [asked]}
-    return ensure_values(_moved_in(source), wanted)
+    return ensure_values(_move_in(source), wanted)
 
 
 def move_out_of_parts(source: str) -> str:
@@ -35,10 +35,10 @@ def move_out_of_parts(source: str) -> str:
     if not listed[0].keys() <= set(ASKING) or values.keys() & set(ASKING):
         return source
     wanted = {name: value for name, value in values.items() if name != PARTS} | listed[0]
-    return ensure_values(_moved_out(source), wanted)
+    return ensure_values(_move_out(source), wanted)
 
 
-def _moved_in(source: str) -> str:
+def _move_in(source: str) -> str:
     whole = yaml.compose(source, Loader=yaml.SafeLoader)
     if not isinstance(whole, yaml.MappingNode) or whole.flow_style:
         return source
@@ -59,7 +59,7 @@ def _moved_in(source: str) -> str:
     return source[:begin] + "\n".join([f"{PARTS}:", *lines]) + "\n" + between + source[least:]
 
 
-def _moved_out(source: str) -> str:
+def _move_out(source: str) -> str:
     whole = yaml.compose(source, Loader=yaml.SafeLoader)
     if not isinstance(whole, yaml.MappingNode) or whole.flow_style:
         return source

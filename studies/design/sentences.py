@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from studies.design.model import Design
 from studies.kinds import get_kind, role_entries
-from studies.wording import counted
+from studies.wording import format_count
 
 _PURPOSES = {
     "filter": "Its answers accept or reject instances, by the rule {rule}.",
@@ -31,7 +31,7 @@ def describe_design(design: Design, *, answers: int, most_answers: int, question
     ]
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1] if words else ""]))
 
 
@@ -44,7 +44,7 @@ def describe_questions(design: Design) -> Iterator[str]:
         yield f"{kind.title} ({'; '.join(about)})." if about else f"{kind.title}."
         right = [(variant, kind.right_option(part.ask, variant)) for variant in kind.variants(part.ask)]
         if known := [f"{option} for {variant}" for variant, option in right if option]:
-            yield f"Right answers: {_listed(known)}."
+            yield f"Right answers: {_join_words(known)}."
 
 
 def _instances(design: Design) -> str:
@@ -54,22 +54,24 @@ def _instances(design: Design) -> str:
         what = f"what {chosen.from_study} accepts"
     if chosen.sample is not None:
         what = f"a random sample of {chosen.sample:,} of {what}"
-    kept = [f"{name} {_listed(each)}" for name in ("type", "subtype", "split") if (each := getattr(chosen, name))]
+    kept = [f"{name} {_join_words(each)}" for name in ("type", "subtype", "split") if (each := getattr(chosen, name))]
     if chosen.keys:
-        kept.append(f"one of {counted(len(chosen.keys), 'key')}")
-    return f"{what} with {_listed(kept)}" if kept else what
+        kept.append(f"one of {format_count(len(chosen.keys), 'key')}")
+    return f"{what} with {_join_words(kept)}" if kept else what
 
 
 def _answers(answers: int, most: int, questions: int) -> str:
-    each = f"Each of {counted(questions, 'question')}" if questions > 1 else "Each question"
+    each = f"Each of {format_count(questions, 'question')}" if questions > 1 else "Each question"
     more = f"; an undecided one gets up to {most}" if most > answers else ""
-    return f"{each} gets {counted(answers, 'answer')}{more}."
+    return f"{each} gets {format_count(answers, 'answer')}{more}."
 
 
 def _surveys(design: Design) -> str:
     layout = design.surveys
-    doubled = f"{counted(layout.double_seats, 'survey')} {'is' if layout.double_seats == 1 else 'are'} answered twice"
-    return f"A survey has about {counted(layout.size, 'question')}" + (
+    doubled = (
+        f"{format_count(layout.double_seats, 'survey')} {'is' if layout.double_seats == 1 else 'are'} answered twice"
+    )
+    return f"A survey has about {format_count(layout.size, 'question')}" + (
         f"; {doubled} to measure agreement." if layout.double_seats else "."
     )
 
@@ -78,12 +80,15 @@ def _people(design: Design) -> Iterator[str]:
     recruitment = design.recruitment
     ways = ["from Prolific"] * recruitment.prolific + ["by invitation link"] * recruitment.invite
     taken = recruitment.sessions_per_annotator
-    yield f"People come {_listed(ways)}; each takes {counted(taken, 'survey') if taken else 'any number of surveys'}."
+    yield (
+        f"People come {_join_words(ways)}; "
+        f"each takes {format_count(taken, 'survey') if taken else 'any number of surveys'}."
+    )
     if design.eligibility:
-        rules = [f"{each.rule} ({', '.join(map(str, each.given.values()))})" for each in design.eligibility]
-        yield f"Who may take part: {_listed(rules)}."
+        rules = [f"{each.rule} ({', '.join(map(str, each.parameters.values()))})" for each in design.eligibility]
+        yield f"Who may take part: {_join_words(rules)}."
     if practice := design.practice.questions:
-        yield f"{counted(len(practice), 'practice question')} first; {design.practice.needed} must be right."
+        yield f"{format_count(len(practice), 'practice question')} first; {design.practice.needed} must be right."
     consent = "give consent first" if design.consent else "see no consent page"
     yield f"They {consent}, and write to {design.contact or 'nobody yet'}."
 
@@ -92,5 +97,5 @@ def _pay(design: Design) -> str:
     pay, minutes = design.pay, design.time.estimated_minutes
     paid = [f"{pay.currency} {pay.per_session}"] * bool(pay.per_session)
     paid += [f"{pay.currency} {pay.per_answer} for each answer"] * bool(pay.per_answer)
-    reward = f"The pay is {_listed(paid)}" if paid else "It is unpaid"
-    return f"A survey takes about {counted(minutes, 'minute')}. {reward}."
+    reward = f"The pay is {_join_words(paid)}" if paid else "It is unpaid"
+    return f"A survey takes about {format_count(minutes, 'minute')}. {reward}."

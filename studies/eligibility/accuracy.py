@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from analytics.scores import is_below
-from studies.eligibility.base import ACCEPTANCE, Eligibility, Person, entry_schema, gettext_noop, study_named
+from studies.eligibility.base import ACCEPTANCE, Eligibility, Person, entry_schema, gettext_noop, study_property
 
 RIGHT_ANSWERS = "right_answers"
 
@@ -21,7 +21,7 @@ class Accuracy(Eligibility):
 
     name = "accuracy"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
-        study=study_named("The study whose answers are judged; it may be this one if people may come again."),
+        study=study_property("The study whose answers are judged; it may be this one if people may come again."),
         at_least={"type": "number", "minimum": 0, "maximum": 1, "description": "The share of good answers needed."},
         answers={
             "type": "integer",

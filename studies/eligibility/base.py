@@ -103,6 +103,6 @@ def entry_schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": False, "properties": properties, "required": needed}
 
 
-def study_named(description: str) -> dict[str, Any]:
+def study_property(description: str) -> dict[str, Any]:
     """Return the schema of an entry's `study` property."""
     return {"type": "string", "minLength": 1, "maxLength": 50, "description": description}

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_noop, study_named
+from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_noop, study_property
 
 
 class InStudy(Eligibility):
     name = "in_study"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
-        study=study_named("Only people who answered something in this study may take part.")
+        study=study_property("Only people who answered something in this study may take part.")
     )
     told = gettext_noop("This study continues another one and is for people who took part in that one.")
     reason = "had not taken part in the required study."

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_noop, study_named
+from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_noop, study_property
 
 
 class Qualified(Eligibility):
@@ -15,7 +15,7 @@ class Qualified(Eligibility):
 
     name = "qualified"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
-        study=study_named("The qualification study; its right answers must be known."),
+        study=study_property("The qualification study; its right answers must be known."),
         right={
             "type": "integer",
             "minimum": 1,

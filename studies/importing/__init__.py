@@ -34,7 +34,7 @@ def get_importer(name: str) -> Importer:
     return importer
 
 
-def importer_with(name: str, mapping: Mapping[str, str], folder: str = "") -> Importer:
+def make_importer(name: str, mapping: Mapping[str, str], folder: str = "") -> Importer:
     """Return the importer called `name`; that of tables reads columns by `mapping`, in a file of `folder`."""
     if name != TABLE:
         return get_importer(name)
@@ -72,7 +72,7 @@ def _leaves_pictures(item: Record | Note) -> bool:
     return any(map(is_picture, item.reference.get("other", {}).values()))
 
 
-def about(name: str) -> str:
+def describe_format(name: str) -> str:
     """Return the description of a format: the first line of its module's docstring."""
     module, _, _ = IMPORTERS[name].rpartition(".")
     return (resolve_name(module).__doc__ or "").strip().partition("\n")[0]
@@ -86,9 +86,9 @@ __all__ = [
     "Record",
     "RowProblem",
     "SourceImage",
-    "about",
+    "describe_format",
     "get_importer",
-    "importer_with",
     "likely_format",
+    "make_importer",
     "problem_with_format",
 ]

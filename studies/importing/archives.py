@@ -119,11 +119,11 @@ def _members(opened: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
     names: set[str] = set()
     for number, member in enumerate(members, start=1):
         if problem := _problem_with_member(member, names):
-            raise BadArchive(f"{name}: file {number}, {_shortened(member.filename)}, is refused. {problem}")
+            raise BadArchive(f"{name}: file {number}, {_shorten(member.filename)}, is refused. {problem}")
         names.add(member.filename)
     folders = {str(folder) for each in names for folder in PurePosixPath(each).parents}
     if both := sorted(names & folders):
-        raise BadArchive(f"{name}: {_shortened(both[0])} is a file and a folder. Rename one of the two.")
+        raise BadArchive(f"{name}: {_shorten(both[0])} is a file and a folder. Rename one of the two.")
     return members
 
 
@@ -141,7 +141,7 @@ def _problem_with_member(member: zipfile.ZipInfo, names: Container[str]) -> str:
     return "" if kind in {0, stat.S_IFREG} else "It is a link or a device. Put the file itself into the zip."
 
 
-def _shortened(name: str) -> str:
+def _shorten(name: str) -> str:
     return repr(name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}...")
 
 

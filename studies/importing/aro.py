@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
-from studies.importing.base import Record, RowProblem, SourceImage, checked
+from studies.importing.base import Record, RowProblem, SourceImage, check_record
 from studies.importing.captions import retrieval
 from studies.importing.parts import Part
 from studies.importing.rows import (
@@ -75,7 +75,7 @@ def _read_region(item: Row, type: str, about: str) -> Iterator[Record | RowProbl
     box: list[Any] = [fields.get(name) for name in BOX]
     if not problems and not all(_is_whole(number) for number in box):
         problems.append(RowProblem(row, BOX[0], "The region must be four whole numbers of pixels, 0 to 999,999."))
-    yield from problems or checked(
+    yield from problems or check_record(
         Record(
             row=row,
             key=f"{type}/{row - 1}",
@@ -110,7 +110,7 @@ def _read_order(item: Row, name: str) -> Iterator[Record | RowProblem]:
     captions = {role: text for role, text in zip(("caption", *SHUFFLED), options, strict=True) if text is not None}
     altered = [retrieval(text) for role, text in captions.items() if role != "caption"]
     source = name.partition("_order")[0] or ORDER
-    yield from checked(
+    yield from check_record(
         Record(
             row=row,
             key=f"{ORDER}/{source}/{row - 1}",
@@ -134,7 +134,7 @@ def _read_triple(item: Row) -> Iterator[Record | RowProblem]:
         yield RowProblem(row, "neg_caption", "The field must be a list of texts, as Python writes it.")
         return
     roles = ["negative_caption", *(f"negative_caption_{number}" for number in range(2, len(negatives) + 1))]
-    yield from checked(
+    yield from check_record(
         Record(
             row=row,
             key=f"{NEGCLIP}/{cells.get('') or row - 1}",

@@ -93,7 +93,7 @@ def places_of(images: Sequence[SourceImage]) -> Iterator[tuple[str, int]]:
         counts[image.role] += 1
 
 
-def checked(record: Record, *, needs_caption: bool = True) -> Iterator[Record | RowProblem]:
+def check_record(record: Record, *, needs_caption: bool = True) -> Iterator[Record | RowProblem]:
     """Yield the record if it can be stored, else its problems."""
     problems = [*_problems_in_names(record), *_problems_in_captions(record), *_problems_in_images(record)]
     if needs_caption and not record.captions:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from studies.importing.base import Record, RowProblem, SourceImage, checked
+from studies.importing.base import Record, RowProblem, SourceImage, check_record
 from studies.importing.image_facts import FACTS, with_facts
 from studies.importing.rows import Row, others, read_each, read_rows, text_of, without_blanks
 
@@ -32,7 +32,7 @@ def _read_row(item: Row) -> Iterator[Record | RowProblem]:
     given = [SourceImage(role=role, filename=name) for role, name in names.items()]
     images = with_facts(row, without_blanks(fields), given, problems)
 
-    yield from problems or checked(
+    yield from problems or check_record(
         Record(
             row=row,
             key=texts["key"] or str(row - 1),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from studies.importing.base import Record, RowProblem, SourceImage, checked
+from studies.importing.base import Record, RowProblem, SourceImage, check_record
 from studies.importing.rows import Row, read_each, read_table
 
 TYPES = ("add", "replace", "swap")
@@ -22,7 +22,7 @@ def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
 
 
 def _read_row(item: Row) -> Iterator[Record | RowProblem]:
-    yield from _problems(*item) or checked(_record(*item))
+    yield from _problems(*item) or check_record(_record(*item))
 
 
 def _problems(row: int, cells: dict[str, Any]) -> list[RowProblem]:

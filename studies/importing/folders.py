@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from studies.wording import counted
+from studies.wording import format_count
 
 _PLACE = re.compile(r"(?P<folder>.+)/#(?P<place>\d{1,4})of(?P<size>\d{1,4})", re.DOTALL)
 _IMAGE = re.compile(r"img(?P<number>.*)\.(?:jpe?g|png|webp)", re.DOTALL | re.IGNORECASE)
@@ -40,7 +40,7 @@ class Place:
         return f"{self.folder}/#{self.place}of{self.size}"
 
 
-def place_named(filename: str) -> Place | None:
+def parse_place(filename: str) -> Place | None:
     """Return the place that a name encodes, None for an ordinary file name."""
     found = _PLACE.fullmatch(filename)
     return Place(found["folder"], int(found["place"]), int(found["size"])) if found else None
@@ -67,7 +67,7 @@ def in_order(folder: str, names: Iterable[str], size: int) -> list[str]:
             raise NoSuchPlace(f"The folder {folder} has the number {number} twice: {by_number[number]} and {name}.")
         by_number[number] = name
     if len(images) != size:
-        count = counted(len(images), "image")
+        count = format_count(len(images), "image")
         sentence = f"The folder {folder} has {count} called img and a number; an image set has {size}."
         raise NoSuchPlace(sentence, absent=len(images) < size)
     return [by_number[number] for number in sorted(by_number)]

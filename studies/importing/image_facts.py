@@ -34,11 +34,11 @@ def with_facts(
             continue
         for number, image in enumerate(described):
             part = value[number] if isinstance(value, list) else _share(value, number, len(images))
-            described[number] = _described(row, column, fact, image, part, problems)
+            described[number] = _set_fact(row, column, fact, image, part, problems)
     return described
 
 
-def _described(
+def _set_fact(
     row: int, column: str, fact: str, image: SourceImage, part: Any, problems: list[RowProblem]
 ) -> SourceImage:
     if part is None:

@@ -26,7 +26,7 @@ from studies.descriptions import (
     VIDEO,
     role_of,
 )
-from studies.importing.base import Note, Record, RowProblem, SourceImage, checked
+from studies.importing.base import Note, Record, RowProblem, SourceImage, check_record
 from studies.importing.folders import Place, number_of
 from studies.importing.image_facts import FACTS, with_facts
 from studies.importing.rows import (
@@ -85,10 +85,10 @@ def read(stream: BinaryIO) -> Iterator[Record | Note | RowProblem]:
 
 def _split_of(stream: BinaryIO) -> str:
     found = _SPLIT.match(PurePath(str(getattr(stream, "name", ""))).name)
-    return _called(found[1]) if found else ""
+    return _split_name(found[1]) if found else ""
 
 
-def _called(split: str) -> str:
+def _split_name(split: str) -> str:
     return "valid" if split == "val" else split
 
 
@@ -178,7 +178,7 @@ def _read_tags(row: int, directory: str, value: Mapping[str, Any], seen: int) ->
             known = ", ".join(sorted(LOOKED_AT))
             yield RowProblem(row, target, f"The code {unknown[0]!r} is unknown; it must be one of {known}.")
             return
-        looked_for = _looked_for(each, number)
+        looked_for = _checked_codes(each, number)
         if unknown := [code for code in looked_for if code not in LOOKED_AT]:
             yield RowProblem(row, target, f"The code {unknown[0]!r} under looked_for is unknown.")
             return
@@ -188,7 +188,7 @@ def _read_tags(row: int, directory: str, value: Mapping[str, Any], seen: int) ->
         yield from _note(row, directory, about)
 
 
-def _looked_for(about: Mapping[str, Any], number: int) -> list[str]:
+def _checked_codes(about: Mapping[str, Any], number: int) -> list[str]:
     """Return the codes that the `number`-th description of a file (from 0) was checked for.
 
     Our exports list them; for the published file, which does not, they follow from the number.
@@ -220,11 +220,11 @@ def _read_set(row: int, fields: dict[str, Any], split: str) -> Iterator[Record |
     type, subtype = _kind(row, fields, directory, problems)
     images = _images(row, fields, directory, problems)
     captions, targets = _descriptions(row, fields.get("descriptions"), problems)
-    split = _called(text_of(row, fields, "split", problems)) or split
+    split = _split_name(text_of(row, fields, "split", problems)) or split
     reference: dict[str, Any] = {TARGETS: targets} if targets else {}
     if targets and split == "test" and directory.startswith(tuple(PUBLISHED)):
         reference[PUBLIC] = True
-    yield from problems or checked(
+    yield from problems or check_record(
         Record(
             row=row,
             key=directory,

@@ -6,7 +6,7 @@ docs/import-formats.md lists the fields.
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-from studies.importing.base import Record, RowProblem, SourceImage, checked, places_of
+from studies.importing.base import Record, RowProblem, SourceImage, check_record, places_of
 from studies.importing.image_facts import FACTS, with_facts
 from studies.importing.rows import Row, others, read_each, read_objects, text_of, without_nulls
 
@@ -37,7 +37,7 @@ def _read_row(item: Row) -> Iterator[Record | RowProblem]:
     images = with_facts(row, fields, _images(row, fields, problems), problems)
     names = {name: text_of(row, fields, name, problems) for name in NAMES}
     reference = _reference(row, fields, images, problems)
-    yield from problems or checked(
+    yield from problems or check_record(
         Record(row=row, key=key, captions=captions, images=images, reference=reference, **names)
     )
 

@@ -59,7 +59,7 @@ def filenames_in(value: Any) -> list[str]:
     return [str(value["path"] if isinstance(value, dict) else value)]
 
 
-def role_called_like(column: str) -> str:
+def guess_role(column: str) -> str:
     """Return a role made of a column's name, or "" if that has no letters for one."""
     name = _slug(column)[:30].strip("_")
     return "" if problem_with_role(name) else name
@@ -156,11 +156,11 @@ class ImageGroup:
     def used_as(self, way: str, taken: Collection[str] = ()) -> dict[str, str]:
         """Return the mapping of its columns for AS_SET, AS_CANDIDATES or SEPARATELY. `taken`: roles of other images."""
         if way != SEPARATELY:
-            role = _unused(SET if way == AS_SET else CANDIDATE, taken)
+            role = _unused_name(SET if way == AS_SET else CANDIDATE, taken)
             return dict.fromkeys(self.columns, f"{IMAGE}:{role}")
         roles: list[str] = []
         for column in self.columns:
-            roles.append(_unused(role_called_like(column) or f"{CANDIDATE}_{len(roles) + 1}", [*roles, *taken]))
+            roles.append(_unused_name(guess_role(column) or f"{CANDIDATE}_{len(roles) + 1}", [*roles, *taken]))
         return {column: f"{IMAGE}:{role}" for column, role in zip(self.columns, roles, strict=True)}
 
 
@@ -227,10 +227,10 @@ def _guess_images(pictures: Sequence[str], groups: Sequence[ImageGroup], caption
     ways = [_way(group, captions) for group in groups]
     for group, way in zip(groups, ways, strict=True):
         taken = {target_and_role(entry)[1] for entry in guessed.values()}
-        stem = role_called_like(_stem_and_number(group.columns[0])[0].removeprefix(_UNNUMBERED))
+        stem = guess_role(_stem_and_number(group.columns[0])[0].removeprefix(_UNNUMBERED))
         if way != SEPARATELY and ways.count(way) > 1 and stem:
             # Of several such groups, each is called like its columns.
-            guessed |= dict.fromkeys(group.columns, f"{IMAGE}:{_unused(stem, taken)}")
+            guessed |= dict.fromkeys(group.columns, f"{IMAGE}:{_unused_name(stem, taken)}")
         else:
             guessed |= group.used_as(way, taken)
     return guessed
@@ -267,7 +267,7 @@ def _roles(columns: Sequence[str], default: str, usual: Container[str]) -> dict[
     roles: dict[str, str] = {}
     for column in sorted(columns, key=lambda column: _slug(column) in usual):
         is_default = _slug(column) in usual and default not in roles.values()
-        roles[column] = _unused(default if is_default else role_called_like(column) or default, roles.values())
+        roles[column] = _unused_name(default if is_default else guess_role(column) or default, roles.values())
     return roles
 
 
@@ -297,7 +297,7 @@ def _stem_and_number(column: str) -> tuple[str, int]:
     return (found["stem"], int(found["number"])) if found else (f"{_UNNUMBERED}{column}", 0)
 
 
-def _unused(name: str, taken: Container[str]) -> str:
+def _unused_name(name: str, taken: Container[str]) -> str:
     """Return `name`, or it with the first number from 2 that makes it differ from those taken."""
     numbered = (f"{name[:25]}_{number}" for number in count(2))
     return next(each for each in chain([name], numbered) if each not in taken)

@@ -54,7 +54,7 @@ class Cell:
         return f"{self.file}#cell={self.row},{self.column}{place}"
 
 
-def cell_named(filename: str) -> Cell | None:
+def parse_cell(filename: str) -> Cell | None:
     """Return the cell that a name encodes, None for an ordinary file name."""
     found = _CELL.fullmatch(filename)
     if found is None:

@@ -30,7 +30,7 @@ class Part:
         return f"{self.file}#xywh={self.left},{self.top},{self.width},{self.height}"
 
 
-def part_named(filename: str) -> Part | None:
+def parse_part(filename: str) -> Part | None:
     """Return the part that a name encodes, None for an ordinary file name."""
     found = _PART.fullmatch(filename)
     return Part(found["file"], *map(int, found["box"].split(","))) if found else None

@@ -127,10 +127,10 @@ def sizes_between(smallest: str, largest: str, *, width: int, height: int) -> li
     wider = [name for before, name in pairwise(names) if SIZES[before] < longest]
     if not wider:
         return []
-    return [(name, _fitted(width, height, name)[0]) for name in [smallest, *wider]]
+    return [(name, _fit_size(width, height, name)[0]) for name in [smallest, *wider]]
 
 
-def size_that_serves(size: str, facts: PictureFacts) -> str:
+def served_size(size: str, facts: PictureFacts) -> str:
     """Return the stored size for a requested `size`: the same, or a smaller one that has the full picture size."""
     stored = stored_sizes(facts)
     return size if size in stored else stored[-1]
@@ -138,7 +138,7 @@ def size_that_serves(size: str, facts: PictureFacts) -> str:
 
 def render(pixels: Image.Image, size: str) -> bytes:
     """Return the picture as WebP without metadata, its longest side limited by `size`."""
-    fitted = _fitted(*pixels.size, size)
+    fitted = _fit_size(*pixels.size, size)
     if fitted != pixels.size:
         pixels = pixels.resize(fitted, Image.Resampling.LANCZOS, reducing_gap=2.0)
     buffer = BytesIO()
@@ -153,7 +153,7 @@ def thumbnail(data: bytes, *, max_pixels: int) -> bytes:
     return render(pixels, "card")
 
 
-def _fitted(width: int, height: int, size: str) -> tuple[int, int]:
+def _fit_size(width: int, height: int, size: str) -> tuple[int, int]:
     """Return width and height of the picture in `size`, in pixels; never larger than the picture."""
     scale = min(1, SIZES[size] / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))

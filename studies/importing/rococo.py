@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
-from studies.importing.base import Record, RowProblem, SourceImage, checked
+from studies.importing.base import Record, RowProblem, SourceImage, check_record
 from studies.importing.captions import retrieval
 from studies.importing.rows import Row, read_each, read_json_list, text_of
 
@@ -66,7 +66,7 @@ def _records(row: int, policy: str, image: str, captions: list[Any]) -> Iterator
         if number < ALTERED:
             texts["negative_caption"] = altered[number]
             subtype = "unchanged" if retrieval(caption) == retrieval(altered[number]) else "altered"
-        yield from checked(
+        yield from check_record(
             Record(
                 row=row,
                 key=f"{policy}/{photo.stem}/{number}",

@@ -30,7 +30,7 @@ class _Unreadable(Exception):
     """The rest of the file cannot be read; the message says why."""
 
 
-class _Rewound:
+class _RewoundStream:
     """A stream whose first line was already read."""
 
     def __init__(self, first: bytes, rest: BinaryIO) -> None:
@@ -47,7 +47,7 @@ class _Rewound:
 def read_rows(stream: BinaryIO, required: Sequence[str]) -> Iterator[Row | RowProblem]:
     """Yield (record number, fields) of JSON lines or of a CSV file with the `required` columns."""
     beginning = stream.readline(64)
-    rewound = cast(BinaryIO, _Rewound(beginning, stream))
+    rewound = cast(BinaryIO, _RewoundStream(beginning, stream))
     is_json = beginning.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in {b"{", b"["}
     yield from read_objects(rewound) if is_json else read_table(rewound, required)
 
@@ -171,7 +171,7 @@ def _read_whole(stream: BinaryIO) -> str:
     content = stream.read(LARGEST_OBJECT + 1)
     if len(content) > LARGEST_OBJECT:
         raise _Unreadable(f"It is larger than {LARGEST_OBJECT:,} bytes. Split it into several files.")
-    return _decoded(content, 0)
+    return _decode(content, 0)
 
 
 def read_each(
@@ -225,12 +225,12 @@ def _lines(stream: BinaryIO) -> Iterator[str]:
     while line := stream.readline(LONGEST_LINE + 1):
         if len(line) > LONGEST_LINE:
             raise _Unreadable(f"The line at byte {position:,} is longer than {LONGEST_LINE:,} bytes.")
-        text = _decoded(line, position)
+        text = _decode(line, position)
         position += len(line)
         yield text
 
 
-def _decoded(data: bytes, position: int) -> str:
+def _decode(data: bytes, position: int) -> str:
     """Return the decoded text of `data`, which starts at byte `position` of the file."""
     start = len(BYTE_ORDER_MARK) if position == 0 and data.startswith(BYTE_ORDER_MARK) else 0
     if position == 0:

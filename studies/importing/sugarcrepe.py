@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import BinaryIO
 
-from studies.importing.base import Record, RowProblem, SourceImage, checked
+from studies.importing.base import Record, RowProblem, SourceImage, check_record
 from studies.importing.rows import Item, kind_of, others, read_each, read_json_items, text_of
 
 REQUIRED = ("filename", "caption", "negative_caption")
@@ -41,7 +41,7 @@ def _read_item(item: Item, category: re.Match[str]) -> Iterator[Record | RowProb
         return
     problems += [RowProblem(row, name, "The field is missing.") for name in REQUIRED if fields.get(name) is None]
     texts = {name: text_of(row, fields, name, problems) for name in REQUIRED}
-    yield from problems or checked(
+    yield from problems or check_record(
         Record(
             row=row,
             key=f"{category[0]}/{number}",

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import PurePath, PurePosixPath
 from typing import Any, BinaryIO
 
-from studies.importing.base import Record, RowProblem, SourceImage, checked, places_of
+from studies.importing.base import Record, RowProblem, SourceImage, check_record, places_of
 from studies.importing.image_facts import with_facts
 from studies.importing.mapping import (
     CAPTION,
@@ -72,7 +72,7 @@ def read(stream: BinaryIO, mapping: ColumnMapping | None = None, folder: str = "
     if not mapping:
         yield RowProblem(0, "", NO_MAPPING)
         return
-    has_fixed_columns, rows = _opened(stream, folder)
+    has_fixed_columns, rows = _open_rows(stream, folder)
     first: list[Row | RowProblem] = []
     for item in rows:
         first.append(item)
@@ -91,7 +91,7 @@ def read(stream: BinaryIO, mapping: ColumnMapping | None = None, folder: str = "
 def sample(stream: BinaryIO, count: int, folder: str = "") -> Sample:
     """Return the columns and the first `count` rows of a file, which lies in `folder` of its dataset."""
     rows: list[Mapping[str, Any]] = []
-    for item in _opened(stream, folder)[1]:
+    for item in _open_rows(stream, folder)[1]:
         if isinstance(item, tuple):
             rows.append(item[1])
         elif not rows:
@@ -105,7 +105,7 @@ def _name_of(stream: BinaryIO) -> str:
     return PurePath(str(getattr(stream, "name", ""))).name or "table"
 
 
-def _opened(stream: BinaryIO, folder: str) -> tuple[bool, Iterator[Row | RowProblem]]:
+def _open_rows(stream: BinaryIO, folder: str) -> tuple[bool, Iterator[Row | RowProblem]]:
     """Return whether all rows have the same columns, and the rows.
 
     In a file called `metadata`, the names of images begin at its folder, as the `datasets` library has it.
@@ -226,7 +226,7 @@ def read_row(item: Row, mapping: ColumnMapping, stem: str) -> Iterator[Record | 
         names["split"] = _split_of(stem)
     key = cells.text(column_of(mapping, "key")) if "key" in mapping.values() else f"{stem}/{row - 1}"
     reference = _reference(cells, mapping, captions, images, options)
-    yield from cells.problems or checked(
+    yield from cells.problems or check_record(
         Record(row=row, key=key, captions=captions, images=images, reference=reference, **names),
         needs_caption=bool(caption_columns),
     )

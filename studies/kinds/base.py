@@ -203,7 +203,7 @@ class Answer:
     label: str = ""
 
 
-class Measured(Protocol):
+class MeasuredCoefficient(Protocol):
     """A coefficient of agreement; `value` is None exactly when `reason` says why."""
 
     @property
@@ -221,7 +221,7 @@ class AgreementMeasure:
     """
 
     name: str
-    of_question: Callable[[Mapping[str, Any], Sequence[Any]], Measured]
+    of_question: Callable[[Mapping[str, Any], Sequence[Any]], MeasuredCoefficient]
 
 
 @dataclass(frozen=True)
@@ -336,13 +336,13 @@ class Kind(ABC):
         return any(self.right_option(ask, variant) for variant in self.variants(ask))
 
     @abstractmethod
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         """Return the texts and pictures that a question shows."""
 
     def picture_of(self, content: Mapping[str, Any], item: str) -> Picture | None:
         """Return the picture of the part `item` of the instance, None if that part is not a picture."""
         offered = (option.picture for option in self.options(content) if option.key == item)
-        marked = (picture for picture in self.shown(content).pictures if picture.mark == TARGET)
+        marked = (picture for picture in self.question_content(content).pictures if picture.mark == TARGET)
         return next(offered, None) or next(marked, None)
 
     def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
@@ -381,7 +381,7 @@ class Kind(ABC):
         """Return the answer posted by a page that showed the options in `order`. Raises NotAnAnswer."""
 
     @abstractmethod
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+    def form_data(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         """Return the form data of the answer `value`, so that it can be edited; the inverse of `parse`."""
 
     def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
@@ -428,7 +428,7 @@ class Kind(ABC):
         """
         return () if self.groups(content) else self.options(content)
 
-    def predicted(self, content: Mapping[str, Any], scores: Mapping[str, float]) -> Answer | None:
+    def predict_answer(self, content: Mapping[str, Any], scores: Mapping[str, float]) -> Answer | None:
         """Return the answer implied by a model's scores of `model_options`, higher is better; None if undecided (tie
         for the highest score)."""
         best = [key for key, score in scores.items() if score == max(scores.values())]
@@ -467,7 +467,7 @@ class AsksAboutAnswers(Kind):
         """Return whether it can ask about an answer with this `source` (see `Kind.as_source`)."""
         return True
 
-    def redacted(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    def redact(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return `content` without text from its `source`, whose author withdrew.
 
         The question can still be shown, with the same options.
@@ -566,7 +566,7 @@ def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator:
     if is_at_random:
         random.Random(int.from_bytes(digest[:8], "big")).shuffle(keys)  # noqa: S311 (the seed is secret)
     keys += [option.key for option in options if not option.shuffled]
-    pictures = [picture.key for picture in kind.shown(content).pictures if picture.key]
+    pictures = [picture.key for picture in kind.question_content(content).pictures if picture.key]
     if pictures and is_at_random:
         random.Random(int.from_bytes(digest[8:16], "big")).shuffle(pictures)  # noqa: S311 (the seed is secret)
     return pictures + keys

@@ -94,7 +94,7 @@ true.
             raise CannotAsk(f"Instance {instance.key} has no statement to check: no caption in the roles {roles}.")
         return [NewQuestion("", {"about": one_image(instance, ask["image"]), "statements": statements})]
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         statements = [Text(statement["text"], role=statement["key"]) for statement in content["statements"]]
         return QuestionContent(statements, [picture_of(content["about"])])
 
@@ -122,4 +122,4 @@ true.
             said[statement["key"]] = (
                 CANNOT_TELL if slip < UNTOLD else {TRUE: FALSE, FALSE: TRUE}[truth] if slip < SLIPS else truth
             )
-        return self.posted(content, order, said)
+        return self.form_data(content, order, said)

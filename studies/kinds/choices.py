@@ -39,7 +39,7 @@ class SingleChoice(Kind):
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
         """Return the content of one question about `instance`. Raises CannotAsk."""
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         texts = [Text(content["caption"])] if content.get("caption") else []
         pictures = [picture_of(content["image"])] if "image" in content else []
         return QuestionContent(texts, pictures)
@@ -60,7 +60,7 @@ class SingleChoice(Kind):
             raise NotAnAnswer(CHOOSE_ANOTHER)
         return Answer(value=by_value[value], label=by_value[value])
 
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+    def form_data(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         by_value = posted_values(self, content, order)
         return {CHOICE: next(posts for posts, key in by_value.items() if key == value)}
 
@@ -151,7 +151,7 @@ class SeveralChoices(Kind):
             raise NotAnAnswer(CHOOSE_ANOTHER)
         return Answer({key: by_value[value] for key, value in said.items()})
 
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+    def form_data(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         posts = {key: value for value, key in posted_values(self, content, order).items()}
         return {name: posts[value[group.key]] for name, group in fields_of(self, content).items()}
 
@@ -159,7 +159,7 @@ class SeveralChoices(Kind):
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         keys = [label] if label else sorted(self.categories(content))
-        return self.posted(content, order, {group.key: dice.choice(keys) for group in self.groups(content)})
+        return self.form_data(content, order, {group.key: dice.choice(keys) for group in self.groups(content)})
 
 
 def _option_of(stored: Mapping[str, Any]) -> Option:

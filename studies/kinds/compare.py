@@ -97,7 +97,7 @@ Read the description, look at all the images, and say **for each criterion separ
             )
 
     def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:
-        return [" ".join(roles) for roles in _combined(ask)] if len(ask["images"]) > ask["at_once"] else [""]
+        return [" ".join(roles) for roles in _role_combinations(ask)] if len(ask["images"]) > ask["at_once"] else [""]
 
     def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({SAME}) if ask["ties"] else frozenset()
@@ -108,10 +108,10 @@ Read the description, look at all the images, and say **for each criterion separ
             about["caption"] = one_caption(instance, ask["caption"])
         return [
             NewQuestion(variant, about | {"options": _options(instance, roles, ask)})
-            for variant, roles in zip(self.variants(ask), _combined(ask), strict=True)
+            for variant, roles in zip(self.variants(ask), _role_combinations(ask), strict=True)
         ]
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         return QuestionContent([Text(content["caption"])] if "caption" in content else [])
 
     def groups(self, content: Mapping[str, Any]) -> Sequence[Group]:
@@ -135,16 +135,16 @@ Read the description, look at all the images, and say **for each criterion separ
             worths = [exp(random.Random(f"{criterion}|{key}").gauss(0, APART)) for key in keys]  # noqa: S311 (play)
             tied = content["ties"] and dice.random() < UNDECIDED
             said[criterion] = SAME if tied else dice.choices(keys, worths)[0]
-        return self.posted(content, order, said)
+        return self.form_data(content, order, said)
 
 
-def _combined(ask: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def _role_combinations(ask: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Return the image roles of each question about an instance."""
     return list(combinations(ask["images"], min(ask["at_once"], len(ask["images"]))))
 
 
 def _options(instance: InstanceFacts, roles: Sequence[str], ask: Mapping[str, Any]) -> list[dict[str, Any]]:
-    found = list(_named(instance, roles))
+    found = list(_keyed_images(instance, roles))
     if not FEWEST_IMAGES <= len(found) <= ask["at_once"]:
         raise CannotAsk(
             f"Instance {instance.key} has {len(found)} images in {' and '.join(roles)}; compare needs {FEWEST_IMAGES} "
@@ -153,7 +153,7 @@ def _options(instance: InstanceFacts, roles: Sequence[str], ask: Mapping[str, An
     return [image_option(key, image, instance=instance.key) for key, image in found]
 
 
-def _named(instance: InstanceFacts, roles: Sequence[str]) -> Iterable[tuple[str, ImageFacts]]:
+def _keyed_images(instance: InstanceFacts, roles: Sequence[str]) -> Iterable[tuple[str, ImageFacts]]:
     """Yield (option key, image). Raises CannotAsk."""
     for role in roles:
         images = instance.images.get(role, ())

@@ -29,7 +29,7 @@ def content_hash(kind: Kind, content: Mapping[str, Any]) -> str:
     Included: texts, pictures (SHA-256, role, key, mark), groups, and options by key with what they show. Not included:
     the shown order, the instance, the study, the right option, and the kind's own words, which are translated.
     """
-    shown = kind.shown(content)
+    shown = kind.question_content(content)
     said = {
         "form": FORM,
         "kind": kind.name,
@@ -59,7 +59,7 @@ def matches(kind: Kind, content: Mapping[str, Any]) -> dict[str, Match]:
     Picture options are paired with the question's one text, text options with its one picture. Other options (None,
     Both) have no pair. Returns {} for other questions: several texts or pictures, several groups, or words only.
     """
-    shown = kind.shown(content)
+    shown = kind.question_content(content)
     found: dict[str, Match] = {}
     for option in kind.model_options(content):
         if option.picture is not None and len(shown.texts) == 1 and not shown.pictures:

@@ -174,7 +174,7 @@ marked image. They see the same images in a different order, with none marked.
             for variant, place in zip(self.variants(ask), targets, strict=True)
         ]
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         return QuestionContent(
             pictures=[
                 replace(picture_of(stored), mark=TARGET if place == content["target"] else "", key=stored["key"])
@@ -210,7 +210,7 @@ marked image. They see the same images in a different order, with none marked.
                 raise NotAnAnswer(message, words=found.group().strip())
         return Answer({TEXT: text})
 
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+    def form_data(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {TEXT: "", NOT_POSSIBLE: YES} if value.get(NOT_POSSIBLE) else {TEXT: value[TEXT]}
 
     def as_source(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:

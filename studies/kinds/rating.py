@@ -92,7 +92,7 @@ Look at the image, read the description, and rate **how well the image shows wha
         image = one_image(instance, variant or ask["images"][0])
         return {"caption": one_caption(instance, ask["caption"]), "images": [image], "scale": scale}
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         texts = [Text(content["caption"])] if "caption" in content else []
         pictures: list[Picture] = [picture_of(image) for image in content["images"]]
         return QuestionContent(texts, pictures)

@@ -81,7 +81,7 @@ description, look at all the images, and pick the **one image that it describes*
     def accepts_source(self, source: Mapping[str, Any]) -> bool:
         return source_description(source) is not None
 
-    def redacted(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    def redact(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**content, "caption": REDACTED_TEXT}
 
     def scale(self, content: Mapping[str, Any]) -> Scale:

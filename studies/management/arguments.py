@@ -29,7 +29,7 @@ class ActionCommand(BaseCommand):
             raise CommandError(str(error)) from error
 
 
-def project_called(name: str) -> Project:
+def read_project(name: str) -> Project:
     """Return the project called `name`. Raises CommandError, which lists the projects."""
     try:
         return find_project(name)
@@ -37,7 +37,7 @@ def project_called(name: str) -> Project:
         raise CommandError(str(error)) from error
 
 
-def study_called(name: str) -> Study:
+def read_study(name: str) -> Study:
     """Return the study called `name`, SLUG or PROJECT/SLUG. Raises CommandError, which says what to write instead."""
     try:
         return find_study(name)
@@ -53,14 +53,14 @@ def add_by(parser: ArgumentParser) -> None:
     )
 
 
-def actor_named(options: dict[str, Any], verb: Verb, project: Project) -> Actor:
+def read_actor(options: dict[str, Any], verb: Verb, project: Project) -> Actor:
     """Return the user given by --by, or the command line, which is trusted.
 
     Raises CommandError for an unknown user, or one without the right `verb` in `project`.
     """
     if options["by"] is None:
         return COMMAND_LINE
-    user = user_called(options["by"])
+    user = read_user(options["by"])
     if may(user, verb, project):
         return user
     if project.archived_at is not None and verb not in IN_ARCHIVE:
@@ -73,14 +73,14 @@ def actor_named(options: dict[str, Any], verb: Verb, project: Project) -> Actor:
     )
 
 
-def operator_named(options: dict[str, Any]) -> Actor:
+def read_operator(options: dict[str, Any]) -> Actor:
     """Return the superuser given by --by, or the command line, for an action on all projects.
 
     Raises CommandError for any other user.
     """
     if options["by"] is None:
         return COMMAND_LINE
-    user = user_called(options["by"])
+    user = read_user(options["by"])
     if user.is_active and user.is_superuser:
         return user
     raise CommandError(
@@ -89,7 +89,7 @@ def operator_named(options: dict[str, Any]) -> Actor:
     )
 
 
-def user_called(username: str) -> User:
+def read_user(username: str) -> User:
     """Return the user called `username`. Raises CommandError."""
     user = User.objects.filter(username=username).first()
     if user is None:
@@ -107,11 +107,11 @@ def project_to_fill(slug: str) -> Project:
     return Project.objects.filter(slug=slug).first() or Project(slug=slug, name=slug)
 
 
-def importer_named(options: dict[str, Any], project: Project) -> Actor:
+def read_importer(options: dict[str, Any], project: Project) -> Actor:
     """Return the user who imports. Any user may import into a new project, because nobody has a role there yet.
 
-    Raises CommandError as `actor_named` does.
+    Raises CommandError as `read_actor` does.
     """
     if project.pk is None and options["by"] is not None:
-        return user_called(options["by"])
-    return actor_named(options, Verb.IMPORT, project)
+        return read_user(options["by"])
+    return read_actor(options, Verb.IMPORT, project)

@@ -72,7 +72,7 @@ def _misread_option(rule: Rule, kind: Kind, ask: Mapping[str, Any]) -> str:
     return ""
 
 
-def fitting(kind: Kind, ask: Mapping[str, Any]) -> list[str]:
+def fitting_rules(kind: Kind, ask: Mapping[str, Any]) -> list[str]:
     """Return the names of the rules that fit `kind` with this `ask`, its default first."""
     names = [name for name in RULES if not misfit(get_rule(name), kind, ask)]
     return sorted(names, key=lambda name: name != kind.rule)
@@ -87,7 +87,7 @@ __all__ = [
     "Vote",
     "VoteContext",
     "decide",
-    "fitting",
+    "fitting_rules",
     "get_rule",
     "misfit",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from studies.rules.base import Needs, State, Verdict, Vote, VoteContext
-from studies.rules.votes import of_answers, still_to_come
+from studies.rules.votes import of_answers, say_missing_answers
 
 
 class Collected:
@@ -17,5 +17,5 @@ class Collected:
             raise ValueError(f"wanted is {asked.wanted}; a question wants at least 1 answer.")
         missing = asked.wanted - len(answers)
         if missing > 0:
-            return Verdict(State.UNDECIDED, None, still_to_come(missing, asked.wanted), more=True)
+            return Verdict(State.UNDECIDED, None, say_missing_answers(missing, asked.wanted), more=True)
         return Verdict(State.ACCEPTED, None, of_answers(asked.wanted, asked.wanted, "has come", "have come"))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from studies.rules.base import Needs, State, Verdict, Vote, VoteContext
-from studies.rules.votes import of_answers, still_to_come
+from studies.rules.votes import of_answers, say_missing_answers
 
 
 class Described:
@@ -28,7 +28,7 @@ class Described:
             return Verdict(State.ACCEPTED, None, of_answers(accepted, of, said, said))
         missing = asked.wanted - len(answers)
         if missing > 0:
-            return Verdict(State.UNDECIDED, None, still_to_come(missing, asked.wanted), more=True)
+            return Verdict(State.UNDECIDED, None, say_missing_answers(missing, asked.wanted), more=True)
         waiting = sum(
             vote.is_source and (not vote.downstream_states or State.UNDECIDED in vote.downstream_states)
             for vote in answers

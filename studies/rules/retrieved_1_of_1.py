@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from studies.rules.base import Needs, Verdict, Vote, VoteContext
-from studies.rules.votes import retrieved
+from studies.rules.votes import decide_retrieval
 
 
 class Retrieved1Of1:
@@ -16,4 +16,4 @@ class Retrieved1Of1:
     needs = Needs(one_label=True, right=True)
 
     def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
-        return retrieved([vote.label for vote in answers], asked, needed=1, of=1)
+        return decide_retrieval([vote.label for vote in answers], asked, needed=1, of=1)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from studies.rules.base import Needs, Verdict, Vote, VoteContext
-from studies.rules.votes import retrieved
+from studies.rules.votes import decide_retrieval
 
 
 class Retrieved2Of3:
@@ -17,4 +17,4 @@ class Retrieved2Of3:
     needs = Needs(one_label=True, right=True)
 
     def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
-        return retrieved([vote.label for vote in answers], asked, needed=2, of=3)
+        return decide_retrieval([vote.label for vote in answers], asked, needed=2, of=3)

@@ -31,17 +31,17 @@ def majority(labels: Sequence[str], wanted: int, *, rejecting: Set[str] = ONLY_N
             return Verdict(State.ACCEPTED, label, of_answers(votes, of, "chose it", "chose it"))
     missing = wanted - len(labels)
     if missing > 0:
-        return Verdict(State.UNDECIDED, None, still_to_come(missing, wanted), more=True)
+        return Verdict(State.UNDECIDED, None, say_missing_answers(missing, wanted), more=True)
     reason = f"No option was chosen by more than half of the {len(labels)} answers."
     return Verdict(State.UNDECIDED, None, reason, more=True)
 
 
-def still_to_come(missing: int, wanted: int) -> str:
+def say_missing_answers(missing: int, wanted: int) -> str:
     """Return as a sentence how many of the answers wanted are missing."""
     return f"{missing} of {wanted} answers still to come." if wanted > 1 else "No answer yet."
 
 
-def retrieved(labels: Sequence[str], asked: VoteContext, *, needed: int, of: int) -> Verdict:
+def decide_retrieval(labels: Sequence[str], asked: VoteContext, *, needed: int, of: int) -> Verdict:
     """Accept at `needed` right labels of `of`, reject at `needed` wrong ones.
 
     needed: more than half of `of`. If more than `of` answers are wanted or came, their strict majority decides. If the

@@ -12,7 +12,7 @@ from analytics.scores import (
     Outcomes,
     Score,
     drop_rate,
-    fooled,
+    false_recall,
     is_below,
     macro,
     outcomes_of_detectors,
@@ -97,7 +97,7 @@ def test_detectors_are_right_when_they_see_the_side_and_order_the_two(text: Any,
         (lambda: drop_rate(Score(1, 2), Score(1, 3)), "same queries"),
         (lambda: ranks([[1, 2]], [[True]]), "queries x gallery"),
         (lambda: ranks([[1, 2]], [[False, False]]), "Query 0 has no relevant item"),
-        (lambda: fooled([[1, 2]], [True]), "queries x gallery"),
+        (lambda: false_recall([[1, 2]], [True]), "queries x gallery"),
         (lambda: count_sets({"flickr-1": []}), "starts with none of"),
         (lambda: outcomes("1111", "0000").scores_by(["swap"]), "one label for each of the 2 instances"),
         (lambda: wilson_interval(5, 3), "count must be from 0 to n"),
@@ -137,7 +137,7 @@ def test_ties_push_the_relevant_item_back_and_fool() -> None:
     scores = [[0.9, 0.5, 0.5], [0.1, 0.2, 0.3], [0.4, 0.4, 0.1]]
     relevant = [[False, False, True], [False, True, True], [True, True, False]]
     assert ranks(scores, relevant).tolist() == [3, 1, 1]
-    assert fooled([[0.2, 0.9], [0.8, 0.1], [0.5, 0.5]], [False, True]) == Score(2, 3)
+    assert false_recall([[0.2, 0.9], [0.8, 0.1], [0.5, 0.5]], [False, True]) == Score(2, 3)
 
 
 def test_drop_rate_is_relative_to_what_was_found_before() -> None:

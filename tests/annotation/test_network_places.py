@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.actions import sessions
 from annotation.actions.arriving import entry_links
-from annotation.actions.arriving.network_places import ALWAYS_ALLOWED, forget_networks, most_places, open_to_networks
+from annotation.actions.arriving.network_places import ALWAYS_ALLOWED, exempt_networks, forget_networks, most_places
 from annotation.errors import NetworkFull
 from annotation.models import EntryEvent, Session
 from annotation.recruitment.base import Entry
@@ -48,7 +48,7 @@ def come(study: Study, number: int, address: str) -> int:
 
 def test_a_script_at_one_address_holds_a_small_share_and_a_lab_gets_all_its_places() -> None:
     study = with_seats(40)
-    open_to_networks(study=study, networks=f"{LAB}\n", by=TESTS, now=NOON)
+    exempt_networks(study=study, networks=f"{LAB}\n", by=TESTS, now=NOON)
     # A tenth of 40 is fewer than the 5 that are always allowed. What a client writes in front is not believed.
     strangers = [come(study, number, f"10.0.0.{number}, {STRANGER}") for number in range(20)]
     assert [strangers.count(status) for status in (303, 429)] == [5, 15]
@@ -60,7 +60,7 @@ def test_a_script_at_one_address_holds_a_small_share_and_a_lab_gets_all_its_plac
 def test_a_class_and_people_with_links_of_their_own_are_let_in_whole(settings: LazySettings) -> None:
     settings.ARRIVALS_PER_NETWORK = 3
     study = with_seats(30)
-    open_to_networks(study=study, networks=LAB, by=TESTS, now=NOON)
+    exempt_networks(study=study, networks=LAB, by=TESTS, now=NOON)
     assert [come(study, number, LAB) for number in range(9)] == [303] * 9
     assert [come(study, 100 + number, STRANGER) for number in range(4)] == [303] * 3 + [429]
     links = entry_links.personal_links(study=study, names=[f"person-{number}" for number in range(8)])
@@ -163,7 +163,7 @@ def test_a_researcher_names_the_networks_of_a_lab() -> None:
     for number, address in enumerate(["192.0.2.9", "192.0.2.200"] * 4 + ["2001:db8:1:2::77"] * 7):
         assert come(study, number, address) == 303
     with pytest.raises(StudyError, match="These are 51 networks"):
-        open_to_networks(study=study, networks="\n".join(f"192.0.2.{n}" for n in range(51)), by=TESTS, now=NOON)
+        exempt_networks(study=study, networks="\n".join(f"192.0.2.{n}" for n in range(51)), by=TESTS, now=NOON)
     wrong = words_of(browser.post(f"{at}networks/", {"networks": "the lab"}, follow=True))
     assert "&#x27;the lab&#x27; is neither an address nor a network. Write one like 192.0.2.7" in wrong
     assert fresh(study).open_networks == "192.0.2.0/24\n2001:db8:1:2::5/128"

@@ -107,7 +107,7 @@ def test_whoever_has_passed_does_not_practise_again() -> None:
     [(2, 2, 0, 2), (2, 1, 1, 1), (2, 0, 2, 0), (1, 1, 1, 1), (3, 4, 2, 1), (0, 2, 1, 0), (4, 1, 3, 1)],
 )
 def test_the_pass_mark_sinks_with_what_is_missing(wanted: int, shown: int, missing: int, needed: int) -> None:
-    assert practice.needed(wanted, shown=shown, missing=missing) == needed
+    assert practice.pass_mark(wanted, shown=shown, missing=missing) == needed
 
 
 def test_what_is_missing_is_not_right() -> None:

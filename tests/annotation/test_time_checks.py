@@ -17,7 +17,7 @@ from annotation.models import Response, Session, SessionState
 from annotation.pages import QUESTIONS_AHEAD
 from results.actions.pseudonyms import name_annotators
 from results.queries.exports.export_rows import given_responses
-from results.queries.people.payments_due import everybody_owed, owed_sums
+from results.queries.people.payments_due import all_amounts_due, owed_sums
 from results.queries.studies.progress import paid_sessions, study_progress
 from results.sentences import unlikely_times
 from results.simulated import SIMULATED_STUDY
@@ -187,15 +187,15 @@ def test_a_marked_session_is_owed_nothing_until_a_researcher_accepts_its_times()
     marked, honest = sit(study, BURST, [21] * 5), sit(study, [9, 20, 31, 40, 55], [8] * 5, "ben")
     name_annotators(project=study.project)
     # Ben: 2.00, and five answers of 0.10.
-    assert sorted(person.amount for person in everybody_owed(study)) == [Decimal(0), Decimal("2.50")]
+    assert sorted(person.amount for person in all_amounts_due(study)) == [Decimal(0), Decimal("2.50")]
     assert (owed_sums(study).for_sessions, owed_sums(study).answers_paid) == (Decimal("2.00"), 5)
-    (doubted,) = [person for person in everybody_owed(study) if person.to_decide]
+    (doubted,) = [person for person in all_amounts_due(study) if person.to_decide]
     assert doubted.why.startswith("Unlikely times, so you decide about all of its pay (5 of 5 answers were too fast")
     assert [session.answers for session in paid_sessions(study)] == [5]
     assert time_checks.accept_times(session=marked, by=TESTS, now=NOON)
     assert not time_checks.accept_times(session=marked, by=TESTS, now=NOON)
     assert not time_checks.accept_times(session=honest, by=TESTS, now=NOON)
-    assert [person.amount for person in everybody_owed(study)] == [Decimal("2.50")] * 2
+    assert [person.amount for person in all_amounts_due(study)] == [Decimal("2.50")] * 2
     marked.refresh_from_db()
     assert code_of(marked) == "finished"
 

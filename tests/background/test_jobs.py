@@ -283,20 +283,20 @@ def test_a_job_is_stalled_when_its_message_or_its_worker_must_have_been_lost(
     job = asked()
     over = {} if state in UNFINISHED else {"finished_at": NOON, "error": "Why not."}
     Job.objects.update(state=state, attempts=1, started_at=NOON, beat_at=NOON, **over)
-    assert jobs.stalled(now=NOON + age) == ([job] if is_stalled else [])
+    assert jobs.stalled_jobs(now=NOON + age) == ([job] if is_stalled else [])
 
 
 def test_one_that_was_to_be_cancelled_when_its_worker_was_lost_is_cancelled() -> None:
     begun()
     jobs.cancel(job=Job.objects.get(), now=NOON)
-    assert jobs.stalled(now=NOON + 4 * SECOND) == []
+    assert jobs.stalled_jobs(now=NOON + 4 * SECOND) == []
     assert Job.objects.get().state == JobState.CANCELLED
     assert ended() == "cancelled: "
 
 
 def test_jobs_of_another_version_are_left_alone() -> None:
     Job.objects.create(kind="of.tomorrow", asked_at=NOON)
-    assert jobs.stalled(now=NOON + timedelta(days=1)) == []
+    assert jobs.stalled_jobs(now=NOON + timedelta(days=1)) == []
     with pytest.raises(UnknownWork):
         run_job.apply(args=(Job.objects.get().pk,), throw=True)
     assert Job.objects.get().state == JobState.WAITING

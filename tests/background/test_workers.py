@@ -73,7 +73,7 @@ def test_jobs_go_on_when_their_worker_or_its_process_is_killed_and_end_when_they
         lost = stopped_at(5, tmp_path)
         kill_all(worker)
     assert state(lost) == JobState.RUNNING
-    wait_until(lambda: jobs.stalled(now=timezone.now()) == [lost], log)
+    wait_until(lambda: jobs.stalled_jobs(now=timezone.now()) == [lost], log)
     send_to(resume_jobs, broker_url=EMBEDDED_BROKER, folder=tmp_path)
     with celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER, **SETTINGS) as worker:
         goes_on_to_its_end(lost, tmp_path)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from background.models import Job
-from studies.actions.imports.uploads import IMAGES, ROWS, received
+from studies.actions.imports.uploads import IMAGES, ROWS, received_bytes
 from studies.models import Import, Instance, Upload
 from tests.browser.stage import assert_no_wider_than_the_window, sign_in
 from tests.browser.test_accessibility import assert_accessible
@@ -118,8 +118,8 @@ def test_a_dropped_folder_is_told_apart_into_rows_and_images(
     signed_in.wait_for_url("**/mapping/**")
     expect(signed_in.get_by_role("img", name="train/1.jpg")).to_be_visible()
     upload = Upload.objects.get()
-    assert received(upload, ROWS).keys() == {"train/metadata.csv"}
-    assert received(upload, IMAGES).keys() == {"train/1.jpg"}
+    assert received_bytes(upload, ROWS).keys() == {"train/metadata.csv"}
+    assert received_bytes(upload, IMAGES).keys() == {"train/1.jpg"}
 
 
 def test_a_dropped_file_that_cannot_be_imported_is_told(

@@ -10,7 +10,7 @@ from playwright.sync_api import FilePayload, Page, Request, Route, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, received, rows_of
+from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, received_bytes, rows_of
 from studies.models import Import, Membership, Upload
 from tests.browser.stage import assert_no_wider_than_the_window, hurry, sign_in
 from tests.browser.test_accessibility import assert_accessible
@@ -167,7 +167,7 @@ def test_a_smaller_choice_after_a_refusal_comes_without_the_first(
     signed_in.wait_for_url("**/projects/vases/imports/")
     upload = Import.objects.get().upload
     assert upload is not None
-    assert received(upload, IMAGES) == {"small.jpg": small.stat().st_size}
+    assert received_bytes(upload, IMAGES) == {"small.jpg": small.stat().st_size}
 
 
 def test_after_a_reload_only_what_is_missing_is_sent(signed_in: Page, live_server: LiveServer, tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ class SameOrNot(MadeUp):
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
         return {"images": [one_image(instance, ask[side]) for side in ("left", "right")]}
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         left, right = content["images"]
         return QuestionContent(
             pictures=[
@@ -195,7 +195,7 @@ class Checklist(Kind):
     def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         return [NewQuestion("", {"about": one_image(instance, ask["image"]), "statements": list(ask["statements"])})]
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         image = content["about"]
         picture = Picture(image["image"], image["width"], image["height"], role=image["key"])
         return QuestionContent([Text(statement) for statement in content["statements"]], [picture])
@@ -209,7 +209,7 @@ class Checklist(Kind):
             raise NotAnAnswer(CHOOSE)
         return Answer(said)
 
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+    def form_data(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {f"statement-{n}": value[statement] for n, statement in enumerate(content["statements"], 1)}
 
     def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
@@ -245,7 +245,7 @@ class DescribeIt(Kind):
             raise CannotAsk(f"Instance {instance.key} has several images in the role {ask['image']}; it needs one.")
         return [NewQuestion("", {"about": one_image(instance, ask["image"])})]
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         image = content["about"]
         return QuestionContent(pictures=[Picture(image["image"], image["width"], image["height"], role=image["key"])])
 
@@ -255,7 +255,7 @@ class DescribeIt(Kind):
             raise NotAnAnswer(CHOOSE)
         return Answer(text)
 
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+    def form_data(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {"text": value}
 
     def simulate(
@@ -309,7 +309,7 @@ class RankTexts(Kind):
         right = {text["key"]: str(rank) for text, rank in zip(texts, ranks, strict=True)}
         return [NewQuestion("", {"about": one_image(instance, ask["image"]), "texts": texts}, right)]
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         image = content["about"]
         return QuestionContent(pictures=[Picture(image["image"], image["width"], image["height"], role=image["key"])])
 
@@ -332,7 +332,7 @@ class RankTexts(Kind):
             raise NotAnAnswer(CHOOSE)
         return Answer(said)
 
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+    def form_data(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {f"rank-{place}": value[key] for place, key in posted_values(self, content, order).items()}
 
     def score(self, content: Mapping[str, Any], right: Any, answer: Answer) -> float | None:
@@ -340,7 +340,7 @@ class RankTexts(Kind):
         pairs = list(combinations([text["key"] for text in content["texts"]], 2))
         return sum(_order(answer.value, pair) == _order(right, pair) for pair in pairs) / len(pairs)
 
-    def predicted(self, content: Mapping[str, Any], scores: Mapping[str, float]) -> Answer | None:
+    def predict_answer(self, content: Mapping[str, Any], scores: Mapping[str, float]) -> Answer | None:
         return Answer({key: str(1 + sum(other > score for other in scores.values())) for key, score in scores.items()})
 
     def measures(self) -> Sequence[AgreementMeasure]:
@@ -356,7 +356,7 @@ class RankTexts(Kind):
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         ranks = [label] if label else self.RANKS
-        return self.posted(content, order, {text["key"]: dice.choice(ranks) for text in content["texts"]})
+        return self.form_data(content, order, {text["key"]: dice.choice(ranks) for text in content["texts"]})
 
 
 def _order(ranks: Mapping[str, str], pair: tuple[str, str]) -> int:
@@ -388,7 +388,7 @@ class TwoScales(Kind):
     def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         return [NewQuestion("", {"about": one_image(instance, ask["image"])})]
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         image = content["about"]
         return QuestionContent(pictures=[Picture(image["image"], image["width"], image["height"], role=image["key"])])
 
@@ -410,7 +410,7 @@ class TwoScales(Kind):
             raise NotAnAnswer(CHOOSE)
         return Answer(said)
 
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+    def form_data(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {name: value[group.key] for name, group in fields_of(self, content).items()}
 
     def simulate(

@@ -211,7 +211,7 @@ class Annotator:
         """Return what the question shown is answered with by the whole answer `value`."""
         question = self.slot.question
         order = responses.order_for(session=self.session, question=question)
-        return dict(get_kind(question.kind).posted(question.content, order, value))
+        return dict(get_kind(question.kind).form_data(question.content, order, value))
 
     def answer(self, fields: Mapping[str, str], *, submission: str = "") -> int:
         """Send the question's form with `fields` in it; return the status of the page that comes after all."""
@@ -294,7 +294,7 @@ def given(study: Study) -> list[Response]:
 def keys_of_shuffled(question: Question) -> Iterator[str]:
     kind = get_kind(question.kind)
     yield from (option.key for option in kind.options(question.content) if option.shuffled)
-    yield from (picture.key for picture in kind.shown(question.content).pictures if picture.key)
+    yield from (picture.key for picture in kind.question_content(question.content).pictures if picture.key)
 
 
 def researcher_pages(study: Study) -> list[str]:

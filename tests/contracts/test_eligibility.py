@@ -59,10 +59,10 @@ def test_a_study_file_may_name_it_and_its_design_comes_back_as_it_was_stored(nam
     jsonschema.Draft202012Validator.check_schema(dict(rule.schema))
     design = read_design(file_with(name, **given_to(name)))
     (condition,) = design.eligibility
-    assert (condition.rule, dict(condition.given)) == (name, given_to(name))
+    assert (condition.rule, dict(condition.parameters)) == (name, given_to(name))
     assert Design.from_stored(design.to_stored()) == design
     needed = {entry: value for entry, value in given_to(name).items() if entry in rule.schema["required"]}
-    assert set(read_design(file_with(name, **needed)).eligibility[0].given) == set(given_to(name))
+    assert set(read_design(file_with(name, **needed)).eligibility[0].parameters) == set(given_to(name))
 
 
 @every_rule

@@ -24,7 +24,7 @@ from studies.kinds import (
     usual_ask,
 )
 from studies.kinds.base import AsksAboutAnswers, Kind, NewQuestion, digits_of
-from studies.rules import fitting
+from studies.rules import fitting_rules
 from tests.config.translations import ROOT, read_po
 from tests.contracts.stage import NAMES, SECRET, file_of, secret_ask, some_facts
 
@@ -68,7 +68,7 @@ def test_a_study_file_that_names_only_it_is_enough(name: str) -> None:
 @every_kind
 def test_its_own_rule_fits_it(name: str) -> None:
     kind = get_kind(name)
-    assert fitting(kind, usual_ask(kind))[0] == kind.rule
+    assert fitting_rules(kind, usual_ask(kind))[0] == kind.rule
 
 
 @every_kind
@@ -131,7 +131,7 @@ def test_an_answer_has_a_score_from_0_to_1_and_the_right_one_is_among_the_best(n
         ]
         # A right answer may be of another shape than an answer; then one that is made up must be right.
         with suppress(NotAnAnswer, AttributeError, LookupError, TypeError, ValueError):
-            posted = kind.posted(built.content, order, built.right)
+            posted = kind.form_data(built.content, order, built.right)
             answers.append(kind.parse(built.content, order, posted))
         scores = [kind.score(built.content, built.right, answer) for answer in answers]
         known = [score for score in scores if score is not None]
@@ -140,10 +140,10 @@ def test_an_answer_has_a_score_from_0_to_1_and_the_right_one_is_among_the_best(n
         # Simulated annotators answer rightly and wrongly as often as they are told to.
         assert min(known) < 1
         assert max(known) == pytest.approx(1)
-        by_model = kind.predicted(built.content, dict.fromkeys(matches(kind, built.content), 0.5))
+        by_model = kind.predict_answer(built.content, dict.fromkeys(matches(kind, built.content), 0.5))
         assert (
             by_model is None
-            or kind.parse(built.content, order, kind.posted(built.content, order, by_model.value)) == by_model
+            or kind.parse(built.content, order, kind.form_data(built.content, order, by_model.value)) == by_model
         )
 
 
@@ -168,7 +168,7 @@ def test_an_order_is_the_same_for_the_same_seed_and_leaves_nothing_out(name: str
     kind, questions = asked(name)
     for built in questions:
         keys = [option.key for option in kind.options(built.content)]
-        pictures = [picture for picture in kind.shown(built.content).pictures if picture.key]
+        pictures = [picture for picture in kind.question_content(built.content).pictures if picture.key]
         whole = [shown_order(kind, built.content, seed="s", annotator=annotator, question=7) for annotator in range(60)]
         assert whole[0] == shown_order(kind, built.content, seed="s", annotator=0, question=7)
         assert all(sorted(order[: len(pictures)]) == sorted(picture.key for picture in pictures) for order in whole)
@@ -197,7 +197,7 @@ def test_what_it_makes_up_is_read_as_an_answer_with_that_label(name: str) -> Non
         for label in [*categories, *[""] * 5]:
             posted = kind.simulate(built.content, order, dice=dice, label=label)
             answer = kind.parse(built.content, order, posted)
-            assert kind.posted(built.content, order, answer.value) == posted
+            assert kind.form_data(built.content, order, answer.value) == posted
             labels = kind.labels(built.content, answer.label, answer.value)
             assert set(labels.values()) <= set(categories)
             if kind.has_one_label:
@@ -259,7 +259,7 @@ def test_its_questions_show_only_what_its_roles_hold(name: str) -> None:
     known = some_facts(kind, secret_ask(kind))
     shas = {image.sha256 for images in known.images.values() for image in images}
     for built in questions:
-        shown, options = kind.shown(built.content), kind.options(built.content)
+        shown, options = kind.question_content(built.content), kind.options(built.content)
         pictures = [*shown.pictures, *(option.picture for option in options if option.picture)]
         assert {picture.sha256 for picture in pictures} <= shas
         said = " ".join([*(text.text for text in shown.texts), *(option.label + option.text for option in options)])
@@ -273,10 +273,10 @@ def test_without_its_source_a_question_says_nothing_of_it_and_has_the_same_optio
     said = [value for value in some_facts(kind, secret_ask(kind)).source.values() if isinstance(value, str)]
     assert bool(said) == kind.asks_about_answers == isinstance(kind, AsksAboutAnswers)
     for built in questions:
-        left = kind.redacted(built.content) if isinstance(kind, AsksAboutAnswers) else built.content
+        left = kind.redact(built.content) if isinstance(kind, AsksAboutAnswers) else built.content
         assert all(text in str(built.content) and text not in str(left) for text in said)
         assert kind.options(left) == kind.options(built.content)
-        kind.shown(left)
+        kind.question_content(left)
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -104,7 +104,7 @@ def assert_stored_as_it_was_said(study: Study) -> None:
         kind, content = get_kind(response.question.kind), response.question.content
         assert response.choice == "" or response.choice in kind.categories(content)
         assert (response.choice != "") == kind.has_one_label
-        keys = [picture.key for picture in kind.shown(content).pictures if picture.key]
+        keys = [picture.key for picture in kind.question_content(content).pictures if picture.key]
         assert sorted(response.shown_order) == sorted([*keys, *(option.key for option in kind.options(content))])
     assert set(Session.objects.values_list("state", flat=True)) == {"finished"}
     first = asked.order_by("pk")[0]
@@ -159,7 +159,9 @@ def test_what_is_no_answer_is_refused_an_answer_changed_and_a_question_without_i
     assert Response.objects.get(is_current=True).version == 2
     question = person.slot.question
     kind = get_kind(question.kind)
-    pictured = kind.shown(question.content).pictures or any(option.picture for option in kind.options(question.content))
+    pictured = kind.question_content(question.content).pictures or any(
+        option.picture for option in kind.options(question.content)
+    )
     assert person.skip() == (200 if pictured else 422)
     assert Skip.objects.count() == bool(pictured)
 
@@ -202,7 +204,7 @@ def assert_the_page_offers_what_is_shown_and_posted(person: Annotator, posts: Ma
         assert not radios or value in radios
     question = person.slot.question
     kind = get_kind(question.kind)
-    shown, options = kind.shown(question.content), kind.options(question.content)
+    shown, options = kind.question_content(question.content), kind.options(question.content)
     said = re.sub(r"\s+", " ", person.question.get_text(" "))
     assert all(text.text in said for text in shown.texts)
     images = {str(tag["src"]) for tag in person.question.select("img")}

@@ -16,7 +16,7 @@ from results.actions.erasure import forget
 from studies.kinds import get_kind, shown_order
 from studies.kinds.ambiguity import ORIGINAL, Ambiguity
 from studies.models import Study
-from studies.rules import RULES, Needs, State, Verdict, Vote, VoteContext, decide, fitting, get_rule, misfit
+from studies.rules import RULES, Needs, State, Verdict, Vote, VoteContext, decide, fitting_rules, get_rule, misfit
 from tests.contracts.stage import NAMES, PEOPLE, answered, launched, secret_ask, some_facts
 from tests.factories import NOON
 from tests.removing import person, withdraw
@@ -26,7 +26,7 @@ every_rule = pytest.mark.parametrize("rule", RULES)
 
 def fits(rule: str, name: str) -> bool:
     kind = get_kind(name)
-    return rule in fitting(kind, secret_ask(kind))
+    return rule in fitting_rules(kind, secret_ask(kind))
 
 
 def kinds_for(rule: str) -> list[str]:

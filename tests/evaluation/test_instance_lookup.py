@@ -2,19 +2,19 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.instance_lookup import Known, join
-from evaluation.result_files import Described
+from evaluation.instance_lookup import KnownInstance, join
+from evaluation.result_files import RowContent
 
-CAT = Known(1, "7", " a cat on a DJ", "a dog on a DJ", "replace", "obj", "as-is-v1", "000000000001.jpg")
-TWIN = Known(2, "9", "a cat on a DJ", "a dog on a DJ", "replace", "obj", "as-is-v1", "000000000002.jpg")
-BIRD = Known(3, "11", "A bird.", "A fish.", "swap", "att", "as-is-v1")
-RELEASED = Described("A cat on a dj.", "A dog on a dj.", "replace", "obj")
-UNTOUCHED = Described(" a cat on a DJ", "a dog on a DJ", "replace", "obj")
-BIRD_ROW = Described("A bird.", "A fish.", "swap", "att")
+CAT = KnownInstance(1, "7", " a cat on a DJ", "a dog on a DJ", "replace", "obj", "as-is-v1", "000000000001.jpg")
+TWIN = KnownInstance(2, "9", "a cat on a DJ", "a dog on a DJ", "replace", "obj", "as-is-v1", "000000000002.jpg")
+BIRD = KnownInstance(3, "11", "A bird.", "A fish.", "swap", "att", "as-is-v1")
+RELEASED = RowContent("A cat on a dj.", "A dog on a dj.", "replace", "obj")
+UNTOUCHED = RowContent(" a cat on a DJ", "a dog on a DJ", "replace", "obj")
+BIRD_ROW = RowContent("A bird.", "A fish.", "swap", "att")
 
 
 @pytest.mark.parametrize("row", [RELEASED, UNTOUCHED])
-def test_captions_join_as_released_and_as_in_the_source(row: Described) -> None:
+def test_captions_join_as_released_and_as_in_the_source(row: RowContent) -> None:
     assert join([(1, row)], [CAT, BIRD]).instances == {1: 1}
 
 
@@ -47,7 +47,7 @@ def test_other_numbers_of_rows_than_of_instances_and_rows_that_say_nothing_are_u
     assert joined.instances == {}
     assert list(joined.unclear) == [3, 6]
     assert joined.unclear[6].startswith("The records 3, 6 are identical and fit 1 instance (7): ")
-    assert join([(2, Described("", "", "", ""))], [CAT]).unclear == {
+    assert join([(2, RowContent("", "", "", ""))], [CAT]).unclear == {
         2: "The row has neither captions nor a key. Add one of them to identify its instance."
     }
 

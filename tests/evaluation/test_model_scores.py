@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation import model_scores
-from evaluation.model_scores import Loaded, text_embedder
+from evaluation.model_scores import LoadedScorer, text_embedder
 from evaluation.pictures import Pictures
 from evaluation.protocols import BenchmarkError, Block
 
@@ -35,7 +35,7 @@ def test_every_block_gets_its_own_scores_however_many_are_asked_for_at_once(
 ) -> None:
     monkeypatch.setattr(model_scores, "PAIRS_AT_ONCE", at_once)
     model = Sums()
-    matrices = list(Loaded(model, Pictures(Path("nowhere")))(BLOCKS))
+    matrices = list(LoadedScorer(model, Pictures(Path("nowhere")))(BLOCKS))
     assert [matrix.tolist() for matrix in matrices] == [
         [[float(text) + float(image) for text in block.texts] for image in block.images] for block in BLOCKS
     ]
@@ -53,7 +53,7 @@ def test_too_few_scores_and_none_at_all_are_sentences() -> None:
 
     for model, sentence in ((Short(), "gave 1 scores for 19 pairs"), (Blind(), "There is no such picture")):
         with pytest.raises(BenchmarkError, match=sentence):
-            list(Loaded(model, Pictures(Path("nowhere")))(BLOCKS))
+            list(LoadedScorer(model, Pictures(Path("nowhere")))(BLOCKS))
 
 
 class Towers:

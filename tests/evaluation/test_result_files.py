@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluation.result_files import (
-    Described,
     ResultsFileError,
+    RowContent,
     read_correct,
     read_detections,
     read_outcomes,
@@ -47,7 +47,7 @@ def test_outcomes_are_read_under_both_namings_and_every_spelling(
     patterns = ["1111", "0101", "1110"]
     file = read_outcomes(write(tmp_path / "a.csv", [outcome_row(each, names, true, false) for each in patterns]))
     assert published.patterns(file.outcomes) == patterns
-    assert file.instances == [Described("A cat.\nAnd a dog.", "A dog.", "add", "obj")] * 3
+    assert file.instances == [RowContent("A cat.\nAnd a dog.", "A dog.", "add", "obj")] * 3
 
 
 def test_a_byte_order_mark_missing_derived_columns_and_no_records_do_no_harm(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ class Write(Kind):
         target = instance.images["candidate"][self.TARGET]
         return [NewQuestion("", {"image": image_option("target", target, instance=instance.key)})]
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         return QuestionContent(pictures=[picture_of(content["image"])])
 
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
@@ -47,7 +47,7 @@ class Write(Kind):
             raise NotAnAnswer("Write something.")
         return Answer({"text": posted["text"]})
 
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+    def form_data(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {"text": value["text"]}
 
     def as_source(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:

@@ -38,7 +38,7 @@ from annotation.actions.deciding import adjudication
 from annotation.actions.removing import removals
 from annotation.models import Annotator, Session
 from predictions.models import QUESTIONS, Model
-from results.actions.cached_statistics import made_at_once
+from results.actions.cached_statistics import compute_now
 from results.models import KeptNumbers
 from results.reports.page_tables import PageTable
 from results.simulated import SIMULATED_STUDY
@@ -231,7 +231,7 @@ def test_no_two_places_disagree(
         take_out(project, researcher)
     report = report_of(tmp_path)
     script = script_of(researcher)
-    made_at_once(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
+    compute_now(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
     for study, (answers, outcomes) in expected.items():
         said_of_answers = dict(answers_said(study, client, script, tmp_path))
         assert said_of_answers == dict.fromkeys(said_of_answers, answers), study
@@ -287,7 +287,7 @@ def test_every_count_leads_to_as_many_instances_as_it_says(
 ) -> None:
     if moment == "after":
         take_out(project, researcher)
-    made_at_once(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
+    compute_now(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
     pages = [f"/studies/vases/{study}/{page}/" for study in BEFORE for page in ("results", "annotators")]
     counts = {
         (cell.query, cell.text, cell.explained)

@@ -251,6 +251,6 @@ def test_a_set_with_two_descriptions_is_two_items_of_the_pipeline() -> None:
     counts = step.cell.counts
     assert (counts.asked, counts.accepted) == (2, 1)
     # The list shows the set once for both.
-    assert counts.asked_explained == "The instance that these 2 items are about"
-    assert step.cell.explained == "The instance that this item is about"
+    assert counts.asked_tooltip == "The instance that these 2 items are about"
+    assert step.cell.tooltip == "The instance that this item is about"
     assert counts.others == [("rejected", "rejected", 1, "The instance that this item is about")]

@@ -42,7 +42,7 @@ class Note(Write):
     def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         return [NewQuestion("", {"caption": instance.captions["caption"]})]
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         return QuestionContent([Text(content["caption"])])
 
     def as_source(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:

@@ -26,7 +26,7 @@ from annotation.models import Session, SessionState
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym
 from results.queries.exports.export_rows import count_rows
-from results.queries.instances.disagreements import counts_shown
+from results.queries.instances.disagreements import filter_counts
 from results.queries.studies.progress import study_progress
 from results.tasks import discard_files
 from studies.models import Membership, Question, Study
@@ -102,7 +102,7 @@ def test_after_a_withdrawal_every_page_and_file_says_the_same(rita: Client, answ
     assert "open sessions ended: 1" in page
     assert monitor(rita, answered) == {"answers": (10, 12), "none": (2, 10), "accepted": 0, "conflicting": 0, "open": 2}
     assert rates(rita, "/studies/vases/best-vase/results/")[4:6] == ["10", "2"]
-    assert counts_shown(answered, {}) == {"conflicting": 0, "disagree": 2, "settled": 0}
+    assert filter_counts(answered, {}) == {"conflicting": 0, "disagree": 2, "settled": 0}
     assert rita.get("/").context["projects"][0][0].answer_count == 10
     (line,) = [each for each in rita.get("/projects/vases/").context["studies"] if each.study == answered]
     assert (line.answers.given, line.answers.wanted) == (10, 12)

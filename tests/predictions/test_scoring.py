@@ -8,7 +8,7 @@ import pytest
 
 from predictions.messages import Item, ScoredChunk
 from predictions.scorers import ModelIdentity, NoPicture, OpenPicture, Scorer
-from predictions.scoring import COMPARED, score_items, speed_of
+from predictions.scoring import COMPARED, planned_speed, score_items
 
 # A power of two, so that sums with it are exact.
 TOLERANCE = 0.125
@@ -125,4 +125,4 @@ def test_a_chunk_that_is_scored_again_as_a_whole_takes_three_times_as_long_at_mo
 ) -> None:
     """Of 80 a second, and 10 in float32: 20 pictures take 0.25 seconds and then 2, where 1 was counted on."""
     half = None if in_half is None else Known(HALF, TOLERANCE, in_half)
-    assert speed_of(Known(EXACT, speed=in_float32), half) == speed
+    assert planned_speed(Known(EXACT, speed=in_float32), half) == speed

@@ -142,7 +142,7 @@ def everything_is_there_once(run: Run) -> None:
 def send_again(run: Run) -> None:
     """What the clock does ten minutes later."""
     later = timezone.now() + LOST_AFTER + timedelta(seconds=1)
-    assert run in runs.waiting_for_too_long(now=later)
+    assert run in runs.overdue_runs(now=later)
     send_due(run.pk, now=later)
 
 

@@ -48,7 +48,7 @@ class Tell(Kind):
         places = self.TARGETS.items()
         return [NewQuestion(variant, {"target": target}, item=image_of_set(target)) for variant, target in places]
 
-    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+    def question_content(self, content: Mapping[str, Any]) -> QuestionContent:
         return QuestionContent([Text(f"Image {content['target']}")])
 
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
@@ -57,7 +57,7 @@ class Tell(Kind):
         impossible = posted["text"] == "not possible"
         return Answer({"not_possible": True} if impossible else {"text": posted["text"]})
 
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+    def form_data(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {"text": value.get("text", "not possible")}
 
     def answer_text(self, value: Any) -> str:

@@ -1,6 +1,6 @@
 from typing import Any
 
-from studies.descriptions import Description, descriptions_of, notes_that_fit, with_notes
+from studies.descriptions import Description, descriptions_of, fitting_notes, with_notes
 
 CAPTIONS = {"description_2": "Its right hand is up.", "description_1": "T", "caption": "Not a description."}
 
@@ -30,7 +30,7 @@ def test_what_is_noted_goes_to_the_description_of_its_target() -> None:
 def test_notes_are_kept_beside_each_other_and_only_about_what_there_is() -> None:
     reference = {"targets": [7, 0], "other": 1}
     about = {"7": {"author": "train_worker"}, "3": {"author": "unseen_worker"}}
-    fits = notes_that_fit(reference, about)
+    fits = fitting_notes(reference, about)
     assert fits == {"7": {"author": "train_worker"}}
     noted = with_notes(with_notes(reference, fits), {"7": {"tags": ["v"]}})
     assert noted == reference | {"noted": {"7": {"author": "train_worker", "tags": ["v"]}}}

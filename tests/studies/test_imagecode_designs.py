@@ -22,7 +22,7 @@ def test_three_images_of_a_set_are_described_again_until_somebody_finds_them() -
     assert describe.parts[0].ask["targets"] == 3
     assert (describe.rule, describe.answers, describe.max_answers) == ("described-v1", 1, 3)
     # Whoever writes what too few find is paused, and not before much is known of them.
-    (paused,) = (each.given for each in describe.eligibility if each.rule == "accuracy")
+    (paused,) = (each.parameters for each in describe.eligibility if each.rule == "accuracy")
     assert (paused["study"], paused["by"], paused["answers"]) == (describe.study, "acceptance", 20)
     assert describe.purpose in {"filter", "collection"}
     assert describe.dataset is False
@@ -60,7 +60,7 @@ def test_a_description_passes_as_in_the_paper(
 def test_retrievers_qualify_find_enough_never_described_the_set_and_are_paid_for_waiting(name: str) -> None:
     retrieve = design(name)
 
-    rules = {each.rule: each.given for each in retrieve.eligibility}
+    rules = {each.rule: each.parameters for each in retrieve.eligibility}
     assert rules.keys() == {"qualified", "accuracy", "not_same_instance"}
     assert rules["qualified"]["study"] == design("imagecode-qualification").study
     assert rules["accuracy"]["study"] == retrieve.study

@@ -2,7 +2,7 @@
 
 import pytest
 
-from studies.permissions import ALLOWED, WORDS, Role, Verb, allows, names_of_roles, role_called, who_may, with_article
+from studies.permissions import ALLOWED, WORDS, Role, Verb, allows, find_role, names_of_roles, who_may, with_article
 
 EVERYBODY, WHO_CHANGES, OWNERS = ("owner", "editor", "viewer"), ("owner", "editor"), ("owner",)
 MATRIX = {
@@ -35,7 +35,7 @@ def test_every_role_may_what_is_written_here_and_nothing_else() -> None:
     ],
 )
 def test_a_stored_name_means_a_role_or_none(stored: str, role: Role | None) -> None:
-    assert role_called(stored) is role
+    assert find_role(stored) is role
 
 
 def test_the_database_is_asked_for_former_names_too() -> None:

@@ -329,7 +329,7 @@ def test_exports_that_waited_or_were_lost_are_made_and_the_others_stay_what_they
     assert len(unmade) > 1
     later = timezone.now() + timedelta(minutes=20)
     assert exports.adopt_exports(now=later) == len(unmade)
-    for job in jobs.stalled(now=later):
+    for job in jobs.stalled_jobs(now=later):
         assert run_now(job).error == ""
     assert Job.objects.count() == len(unmade)
     for export in Export.objects.all():

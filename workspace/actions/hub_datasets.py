@@ -18,7 +18,7 @@ from studies.actions.events import What, record
 from studies.actions.imports.uploads import (
     IMAGES,
     ROWS,
-    Misplaced,
+    MisplacedPiece,
     begin_upload,
     delete_files,
     folder_of,
@@ -28,7 +28,16 @@ from studies.errors import StudyError
 from studies.importing.archives import problem_with_path
 from studies.models import Project, Upload
 from workspace.actions.hub import CANCELLED, LONGEST_TOKEN, TOKEN_KEPT
-from workspace.hub_repository import PICTURES, HubAway, HubFile, HubReader, HubRefused, Source, is_repository, reading
+from workspace.hub_repository import (
+    PICTURES,
+    HubAway,
+    HubFile,
+    HubReader,
+    HubRefused,
+    Source,
+    is_repository,
+    open_reader,
+)
 from workspace.models import HubDownload
 from workspace.sealed_secrets import CannotUnseal, seal, unseal
 
@@ -100,14 +109,14 @@ def _download(job: RunningJob) -> None:
         ) from error
     source = Source(download.repository, download.commit or download.revision, download.folder, token)
     try:
-        with reading(source) as hub:
+        with open_reader(source) as hub:
             commit, files = _patiently(job, lambda: hub.list_files(lambda have: job.advance()))
             # A later worker goes on with the same commit.
             found.update(commit=commit)
             _receive_all(job, download, hub, commit, files)
     except (HubRefused, StudyError) as error:
         raise Failed(str(error)) from error
-    except Misplaced as error:
+    except MisplacedPiece as error:
         raise Failed("Another download of this dataset was running. Try again.") from error
     with transaction.atomic():
         job.check()

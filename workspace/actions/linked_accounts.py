@@ -13,7 +13,7 @@ from workspace.actions.own_account import AccountRefused
 THE_ONLY_WAY = "Your account has no password, so this is the only way in. Ask whoever runs the site for one first."
 
 
-def account_with_mail(mail: str, *, provider: str) -> User | None:
+def find_account(mail: str, *, provider: str) -> User | None:
     """Return the only account that a verified address of the provider may open, else None.
 
     Never a superuser's account: they link theirs by hand. Never an account that is already linked to the provider:

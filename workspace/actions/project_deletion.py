@@ -25,7 +25,7 @@ from background.models import UNFINISHED, Job, JobState
 from background.work import RunningJob, Work
 from results.models import Export, Release
 from results.queries.people.payments_due import debts
-from results.simulated import given_by_a_program
+from results.simulated import is_simulated
 from studies.actions.events import What, name_of, record
 from studies.actions.images import remove_unused
 from studies.actions.imports.uploads import discard
@@ -45,7 +45,7 @@ BATCH = 500
 def goes_at_once(project: Project) -> bool:
     """Whether `project` can be deleted without a week's notice: nothing in it is work that a person was asked for."""
     if project.is_demo:
-        return not Session.objects.exclude(given_by_a_program()).filter(study__project=project).exists()
+        return not Session.objects.exclude(is_simulated()).filter(study__project=project).exists()
     return not project.studies.exclude(state=StudyState.DRAFT).exists()
 
 
@@ -56,14 +56,14 @@ def obstacles(project: Project) -> list[str]:
     found = []
     if project.archived_at is None:
         found.append("Archive the project first: it has launched studies.")
-    sessions = Session.objects.exclude(given_by_a_program()).filter(study__project=project, state__in=OPEN_STATES)
+    sessions = Session.objects.exclude(is_simulated()).filter(study__project=project, state__in=OPEN_STATES)
     for slug, people in sessions.order_by("study__slug").values_list("study__slug").annotate(n=Count("pk")):
         who = "1 person is" if people == 1 else f"{people:,} people are"
         found.append(f"{who} still answering in {slug}. Wait until they have finished, or end their sessions.")
     return found
 
 
-def owed(project: Project) -> str:
+def list_debts(project: Project) -> str:
     """Return what studies of `project` owe to people, "" for nothing. Lineup does not know what was paid."""
     return "; ".join(map(str, debts(project)))
 
@@ -81,7 +81,7 @@ def request_deletion(*, project: Project, name: str, pay_settled: bool, by: User
     if (found := ProjectDeletion.objects.filter(project=project).first()) is not None:
         return found
     at_once = goes_at_once(project)
-    debt = "" if at_once else owed(project)
+    debt = "" if at_once else list_debts(project)
     if problems := obstacles(project):
         raise StudyError(*problems)
     if not at_once and _plain(name) != _plain(project.name):

@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from studies.actions.images import check_and_store, facts_of, is_stored, names_of, original_name, remove_unused
 from studies.actions.imports.import_state import UnusableImage
-from studies.importing.parts import part_named
+from studies.importing.parts import parse_part
 from studies.importing.pictures import NotAPicture, cut
 from studies.models import Image, InstanceImage, Project
 from workspace.models import UploadedImage
@@ -122,7 +122,7 @@ class UploadedImages:
 
     def read(self, filename: str) -> bytes | UnusableImage:
         """Return the bytes of the image that a row calls `filename`, or the reason why it cannot be had."""
-        part = part_named(filename) if filename not in self._names else None
+        part = parse_part(filename) if filename not in self._names else None
         sha256 = self._names.get(part.file if part else filename)
         if sha256 is None:
             return UnusableImage(f"No image was uploaded as {filename}.", absent=True)

@@ -16,7 +16,7 @@ from results.queries.instances.explorer import (
     REASONS,
     SECONDS,
     STATES,
-    Wanted,
+    InstanceFilters,
 )
 from results.reports.explorer_links import NO_NAME
 from studies.models import Project, Study
@@ -73,7 +73,7 @@ class InstanceQuery(PageQuery):
         return given
 
 
-def read_instance_filters(project: Project, given: Mapping[str, Any]) -> Wanted:
+def read_instance_filters(project: Project, given: Mapping[str, Any]) -> InstanceFilters:
     """Return the filters for the instances of `project`.
 
     given: the values of a valid `InstanceQuery`. Raises ValidationError for a study, model or person that the project
@@ -85,7 +85,9 @@ def read_instance_filters(project: Project, given: Mapping[str, Any]) -> Wanted:
         _check_exists(project, {"study": given["without"]}, "study", studies)
     _check_exists(project, given, "model", (str(model) for model in project.models.all()))
     _check_exists(project, given, "person", Pseudonym.objects.filter(project=project).values_list("name", flat=True))
-    return Wanted(**{name: str(given[name]) for name in Wanted.__dataclass_fields__.keys() & given.keys()})
+    return InstanceFilters(
+        **{name: str(given[name]) for name in InstanceFilters.__dataclass_fields__.keys() & given.keys()}
+    )
 
 
 def _check_exists(project: Project, given: Mapping[str, Any], what: str, names: Iterable[str]) -> None:

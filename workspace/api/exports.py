@@ -192,9 +192,9 @@ class Releases(StudyEndpoint):
         """List the releases that contain a study's accepted items, newest first, with their exports."""
         of_study = Q(study=self.study) | Q(beside=self.study)
         releases = Release.objects.filter(of_study).distinct().select_related("study").prefetch_related("beside")
-        return paginate(request, releases, lambda rows: self._told(request, rows), newest_first=True)
+        return paginate(request, releases, lambda rows: self._serialize(request, rows), newest_first=True)
 
-    def _told(self, request: Request, releases: list[Release]) -> Any:
+    def _serialize(self, request: Request, releases: list[Release]) -> Any:
         written = _with_relations(Export.objects.filter(release__in=[each.pk for each in releases]).order_by("pk"))
         by_release: dict[int, list[dict[str, Any]]] = {each.pk: [] for each in releases}
         for offered in offered_exports(written):

@@ -32,7 +32,7 @@ from studies.actions.imports.uploads import (
     begin_upload,
     folder_of,
     receive,
-    received,
+    received_bytes,
     rows_of,
 )
 from studies.importing import IMPORTERS
@@ -50,7 +50,7 @@ NO_ROWS = "Send the file with the rows first, as one of the part `rows`."
 
 
 def _upload_json(upload: Upload) -> Any:
-    return UploadSerializer({"id": upload.pk} | {part: received(upload, part) for part in PARTS}).data
+    return UploadSerializer({"id": upload.pk} | {part: received_bytes(upload, part) for part in PARTS}).data
 
 
 class _UploadEndpoint(ProjectEndpoint):

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results.actions.cached_statistics import CachedStatistics
-from results.queries.instances.explorer import listed as narrowed
+from results.queries.instances.explorer import list_instances
 from results.queries.studies.overview import with_answers_sent
 from results.queries.studies.pipeline import studies_in_order
 from results.views.cached_statistics import figures_for
@@ -81,7 +81,7 @@ class Instances(ProjectEndpoint):
         given = self.read(InstanceQuery, request.query_params)
         wanted = read_instance_filters(self.project, given)
         kept = self._figures() if wanted.needs_figures else None
-        found = narrowed(self.project, studies_in_order(self.project), wanted).instances
+        found = list_instances(self.project, studies_in_order(self.project), wanted).instances
         if "key" in given:
             found = found.filter(key=given["key"])
         rows = found.prefetch_related("images", "tags")

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from studies.actions.projects.membership import DAYS, cancel_invitation, change_role, invite, remove_member
 from studies.models import Invitation, Membership
-from studies.permissions import Role, Verb, role_called
+from studies.permissions import Role, Verb, find_role
 from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
 from workspace.api.framework.idempotency import ShownOnce, idempotent
 from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
@@ -23,7 +23,7 @@ ROLES = [role.value for role in Role]
 
 
 def _member_json(membership: Membership) -> dict[str, str]:
-    return MemberSerializer(membership).data | {"role": str(role_called(membership.role) or membership.role)}
+    return MemberSerializer(membership).data | {"role": str(find_role(membership.role) or membership.role)}
 
 
 class Members(ProjectEndpoint):
@@ -48,18 +48,18 @@ class OneMember(ProjectEndpoint):
     def patch(self, request: Request, project: str, username: str) -> Response:
         """Change a member's role."""
         role = self.read(RoleSerializer)["role"]
-        change_role(membership=self._called(username), role=role, by=self.user, now=timezone.now())
-        return Response(_member_json(self._called(username)))
+        change_role(membership=self._find_member(username), role=role, by=self.user, now=timezone.now())
+        return Response(_member_json(self._find_member(username)))
 
     @extend_schema(operation_id="remove_member", responses={204: None})
     def delete(self, request: Request, project: str, username: str) -> Response:
         """Remove a member; what they created stays."""
         if username != self.user.get_username():
             self.require(Verb.MANAGE_MEMBERS)
-        remove_member(membership=self._called(username), by=self.user, now=timezone.now())
+        remove_member(membership=self._find_member(username), by=self.user, now=timezone.now())
         return Response(status=204)
 
-    def _called(self, username: str) -> Membership:
+    def _find_member(self, username: str) -> Membership:
         # PostgreSQL rejects NUL characters in a query.
         named = self.project.memberships.select_related("user", "project").filter(
             user__username=username.replace("\0", "")

@@ -23,8 +23,8 @@ from results.actions.participant_changes import ACTS
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.queries.people.participants import removals_of
-from results.queries.people.payments_due import came_to, owed_to
-from results.sentences import told
+from results.queries.people.payments_due import amounts_due, study_pseudonyms
+from results.sentences import say_effects
 from studies.names import LONGEST_NOTE
 from studies.permissions import Verb
 from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, verbs_by_method
@@ -43,9 +43,9 @@ class People(ProjectEndpoint):
         name_annotators(project=self.project)
         came = Session.objects.filter(study__project=self.project, annotator=OuterRef("annotator"))
         named = Pseudonym.objects.filter(Exists(came), project=self.project)
-        return paginate(request, named, self._told)
+        return paginate(request, named, self._serialize)
 
-    def _told(self, named: list[Pseudonym]) -> Any:
+    def _serialize(self, named: list[Pseudonym]) -> Any:
         removals = removals_of([each.annotator_id for each in named], project=self.project)
         lines = []
         for each in named:
@@ -63,8 +63,8 @@ class Owed(StudyEndpoint):
     def get(self, request: Request, project: str, study: str) -> Response:
         """List the amounts owed to the annotators of a study, by pseudonym, with reasons."""
         name_annotators(project=self.project)
-        people = came_to(self.study)
-        return paginate(request, people, lambda rows: OwedSerializer(owed_to(self.study, rows), many=True).data)
+        people = study_pseudonyms(self.study)
+        return paginate(request, people, lambda rows: OwedSerializer(amounts_due(self.study, rows), many=True).data)
 
 
 class ReasonSerializer(serializers.Serializer[Any]):
@@ -87,7 +87,7 @@ class ChangePerson(ProjectEndpoint):
         """
         form = self.read(ReasonSerializer)
         dry_run, reason = form["dry_run"], form["reason"]
-        person = participants.person_called(project=self.project, name=name.replace("\0", ""))
+        person = participants.find_person(project=self.project, name=name.replace("\0", ""))
 
         def act() -> RemovalEffects | int:
             # A dry run needs no reason.
@@ -97,7 +97,7 @@ class ChangePerson(ProjectEndpoint):
         followed = participants.foresee(act) if dry_run else act()
         if change == "withdraw" and not dry_run:
             tasks.discard_files.delay_on_commit()
-        return Response(FollowedSerializer(_effects_json(followed) | {"sentence": told(change, followed)}).data)
+        return Response(FollowedSerializer(_effects_json(followed) | {"sentence": say_effects(change, followed)}).data)
 
 
 def _effects_json(followed: RemovalEffects | int) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from results.models import KeptNumbers
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.progress import StudyProgress, progress_of, study_progress
 from results.views.cached_statistics import numbers_for
-from studies.actions.conditions import untried
+from studies.actions.conditions import untested_warning
 from studies.actions.drafts import delete_draft, update_draft
 from studies.actions.projects.members import may
 from studies.actions.studies import change_state, create_study
@@ -143,9 +143,9 @@ class Check(ProjectEndpoint):
     @extend_schema(operation_id="check_study", request=STUDY_FILE, responses={200: CheckedSerializer})
     def post(self, request: Request, project: str) -> Response:
         """Check a study file and return what its launch would create, without saving anything."""
-        return Response(CheckedSerializer(foresee(lambda: self._tried(_source(request)))).data)
+        return Response(CheckedSerializer(foresee(lambda: self._check_study(_source(request)))).data)
 
-    def _tried(self, source: str) -> dict[str, Any]:
+    def _check_study(self, source: str) -> dict[str, Any]:
         now = timezone.now()
         study = create_study(project=self.project, source=source, by=self.user, now=now)
         told: dict[str, Any] = {"slug": study.slug, "title": study.title, "plan": None, "obstacles": []}
@@ -306,7 +306,7 @@ class AskMore(StudyEndpoint):
         if not wish["dry_run"]:
             refuse_second_job(self.study)
         grown = planned.added if is_large(planned) else foresee(grow) if wish["dry_run"] else grow()
-        told = asdict(grown) | {"untried": untried(self.study) if grown.questions else ""}
+        told = asdict(grown) | {"untried": untested_warning(self.study) if grown.questions else ""}
         return Response(AskedMoreSerializer(told).data)
 
 

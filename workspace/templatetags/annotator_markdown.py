@@ -2,12 +2,12 @@
 
 from django import template
 
-from studies.markdown import Headed, render_headed
+from studies.markdown import HeadedText, render_headed
 
 register = template.Library()
 
 
 @register.filter
-def annotator_markdown(text: str) -> Headed:
+def annotator_markdown(text: str) -> HeadedText:
     """Return `text` as HTML, with its heading apart."""
     return render_headed(text)

@@ -20,7 +20,7 @@ from background.live_progress import show_in
 from background.models import UNFINISHED, Job, JobState
 from predictions.models import Run
 from results.models import Export
-from results.views.guards import signed_in, visible_projects
+from results.views.guards import signed_in_user, visible_projects
 from simulation.actions import demo_project
 from studies.actions.drafts import LAUNCH_JOB
 from studies.models import Import, Project, Study
@@ -68,7 +68,7 @@ def own_jobs(request: HttpRequest) -> HttpResponse:
     Jobs of the list that the page itself shows are left out.
     """
     now = timezone.now()
-    told = _told(request) or now
+    told = _read_cookie(request) or now
     here = urlsplit(request.headers.get("HX-Current-URL", "")).path
     jobs = [job for job in _own_jobs(request, told) if urlsplit(job.address).path != here]
     context = {
@@ -80,7 +80,7 @@ def own_jobs(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _told(request: HttpRequest) -> datetime | None:
+def _read_cookie(request: HttpRequest) -> datetime | None:
     try:
         told = parse_datetime(request.COOKIES.get(COOKIE, ""))
     except ValueError:
@@ -89,7 +89,7 @@ def _told(request: HttpRequest) -> datetime | None:
 
 
 def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
-    mine = {"requested_by": signed_in(request)}
+    mine = {"requested_by": signed_in_user(request)}
     runs = Run.objects.filter(Q(state__in=Run.UNFINISHED) | Q(finished_at__gt=told), **mine)
     news = Job.objects.filter(Q(state__in=UNFINISHED) | Q(finished_at__gt=told), **mine)
     jobs: dict[int | None, Job] = {job.pk: job for job in news}
@@ -112,30 +112,32 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
         if study := studies.get(job.arguments["study"]):
             address = reverse("study", args=[study.project.slug, study.slug])
             stage = show_in(job)
-            yield _own(f"{STUDY_JOBS[job.kind]} of {study.slug}", f"{address}#study-job", job, stage=stage)
+            yield _make_own_job(f"{STUDY_JOBS[job.kind]} of {study.slug}", f"{address}#study-job", job, stage=stage)
     of_projects = {job.arguments["project"]: job for job in jobs.values() if job.kind == demo_project.KIND}
     for project in Project.objects.filter(pk__in=of_projects):
-        yield _own(project.name, f"{reverse('home')}#start", of_projects[project.pk])
+        yield _make_own_job(project.name, f"{reverse('home')}#start", of_projects[project.pk])
     for export in Export.objects.filter(**of_jobs).select_related("study", "project", "release"):
         names = [export.project.slug, export.study.slug]
         address = reverse("study_releases" if export.release else "study_exports", args=names)
         title = f"Export of {export.study.slug} as {export.format}"
-        yield _own(title, f"{address}#export-{export.pk}", jobs[export.job_id])
+        yield _make_own_job(title, f"{address}#export-{export.pk}", jobs[export.job_id])
     for wanted in Import.objects.filter(**of_jobs).select_related("project"):
         address = reverse("project_imports", args=[wanted.project.slug])
         job, done = jobs[wanted.job_id], "is checked." if wanted.dry_run else "is done."
         what = "Change of the mapping" if wanted.changes_id else "Import"
-        yield _own(f"{what} of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}", job, done_words=done)
+        yield _make_own_job(
+            f"{what} of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}", job, done_words=done
+        )
     own_downloads = HubDownload.objects.filter(upload__project__in=visible_projects(request), job__in=list(jobs))
     for download in own_downloads:
         address = reverse("hub_download", args=[download.pk])
-        yield _own(f"Download of {download.repository}", address, jobs[download.job_id])
+        yield _make_own_job(f"Download of {download.repository}", address, jobs[download.job_id])
     for push in HubPush.objects.filter(**of_jobs):
         address = reverse("hub_pushes", args=[push.release_id])
-        yield _own(f"Push to {push.repository}", f"{address}#push-{push.pk}", jobs[push.job_id])
+        yield _make_own_job(f"Push to {push.repository}", f"{address}#push-{push.pk}", jobs[push.job_id])
 
 
-def _own(title: str, address: str, job: Job, *, done_words: str = "is done.", stage: str = "") -> OwnJob:
+def _make_own_job(title: str, address: str, job: Job, *, done_words: str = "is done.", stage: str = "") -> OwnJob:
     return OwnJob(
         f"job-{job.pk}",
         title,

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from results.models import Pseudonym
 from results.queries.instances.caption_search import captions_containing
 from results.queries.instances.explorer import STATES
-from results.views.form_values import typed
+from results.views.form_values import read_field
 from results.views.guards import visible_projects, visible_studies
 from studies.models import Instance, Project, Study
 
@@ -48,12 +48,12 @@ Link = tuple[str, str, str]
 @login_required
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
-    words = typed(request.GET, "q")
+    words = read_field(request.GET, "q")
     projects = list(visible_projects(request))
     read, large = _read_at_once(projects) if words else ([], [])
     context = {
         "search_words": words,
-        "found": list(_found(request, words, projects, read)) if words else [],
+        "found": list(_list_matches(request, words, projects, read)) if words else [],
         "large": [(_instances(each, words=words), each.name) for each in large],
     }
     return render(request, "workspace/search.html", context)
@@ -70,7 +70,7 @@ def _read_at_once(projects: Sequence[Project]) -> tuple[list[Project], list[Proj
     return read, large
 
 
-def _found(
+def _list_matches(
     request: HttpRequest, words: str, projects: Sequence[Project], read: Sequence[Project]
 ) -> Iterator[tuple[str, list[Link]]]:
     """Yield the titles of what was found with links, at most `MOST_SHOWN` of each; short keys, the exact one, first.

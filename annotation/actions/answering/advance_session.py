@@ -89,7 +89,7 @@ def _end_waiting(session: Session, *, to: SessionState, now: datetime) -> None:
 
 @transaction.atomic
 def _resume_from_lobby(*, session: Session, now: datetime) -> None:
-    locked = _locked(session, SessionState.WAITING)
+    locked = _lock_session(session, SessionState.WAITING)
     if locked is None:
         return
     is_first = not locked.questions_answered
@@ -106,7 +106,7 @@ def _resume_from_lobby(*, session: Session, now: datetime) -> None:
     session.refresh_from_db()
 
 
-def _locked(session: Session, state: SessionState) -> Session | None:
+def _lock_session(session: Session, state: SessionState) -> Session | None:
     """Return the current row of `session`, locked after its annotator; None in another state.
 
     The lock order is that of `sessions.start`.
@@ -130,7 +130,7 @@ def advance(*, session: Session, now: datetime) -> None:
 
     Do not call it in the transaction of an answer: that would lock the session before the study.
     """
-    locked = _locked(session, SessionState.WORKING)
+    locked = _lock_session(session, SessionState.WORKING)
     if locked is not None:
         withdraw_redacted(locked)
     if locked is not None and not _open_slots(locked).exists():

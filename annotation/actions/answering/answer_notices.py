@@ -36,14 +36,14 @@ def _number_of(session: Session, slot: Slot) -> int:
     return 1 + answered.filter(slot__seat__claimed_at__lt=slot.seat.claimed_at).count() + before.count()
 
 
-def unseen(session: Session) -> QuerySet[AnswerNotice]:
+def unseen_notices(session: Session) -> QuerySet[AnswerNotice]:
     return AnswerNotice.objects.filter(session=session, seen_at=None).select_related("slot__question")
 
 
 def discard_for_answer(*, session: Session, slot: Slot, answer: Any, now: datetime) -> None:
     """Discard unseen notices about `answer`, which is now the current answer in `slot`."""
     if session.unseen_notices:
-        told = [notice.pk for notice in unseen(session).filter(slot=slot) if notice.answer == answer]
+        told = [notice.pk for notice in unseen_notices(session).filter(slot=slot) if notice.answer == answer]
         _mark_seen(session, told, now=now)
 
 
@@ -56,7 +56,7 @@ def see(*, session: Session, notices: Collection[int], now: datetime) -> None:
 
 
 def _mark_seen(session: Session, notices: Collection[int], *, now: datetime) -> None:
-    unseen(session).filter(pk__in=notices).update(seen_at=now, answer=None)
+    unseen_notices(session).filter(pk__in=notices).update(seen_at=now, answer=None)
     _count(session)
 
 

@@ -67,7 +67,7 @@ def _result(*, session: Session, number: int) -> RoundResult:
     study = session.study
     given = practice_rounds.practice_answers(study=study, annotator=session.annotator).filter(round=number)
     shown, missing = given.exclude(choice="").count(), given.filter(choice="").count()
-    required = needed(study.design.practice.needed, shown=shown, missing=missing)
+    required = pass_mark(study.design.practice.needed, shown=shown, missing=missing)
     return RoundResult(given.filter(is_right=True).count(), shown, required)
 
 
@@ -143,7 +143,7 @@ def _end_round(*, session: Session, now: datetime) -> None:
         sessions.leave(session=session, to=SessionState.FAILED_CHECKS, now=now)
 
 
-def needed(wanted: int, *, shown: int, missing: int) -> int:
+def pass_mark(wanted: int, *, shown: int, missing: int) -> int:
     """Return how many right answers pass a round: `wanted`, minus one for each question with missing images.
 
     At least 1 if something was wanted and a question was shown. Of 3 wanted with 1 missing: 2.

@@ -28,7 +28,7 @@ def report(*, session: Session, slot: int, reason: str, words: str, instead: boo
         raise BadAnswer(gettext("Choose what is wrong with the question."))
     if reason == Reason.OTHER and not words.strip():
         raise BadAnswer(gettext("Say in a few words what is wrong with the question."))
-    goes_on = instead and _go_on_without(session, given, now=now)
+    goes_on = instead and _skip_slot(session, given, now=now)
     told = {"session": session, "study_id": session.study_id, "reason": reason, "words": words.strip(), "at": now}
     kept, _ = Report.objects.update_or_create(
         question=given.question,
@@ -42,7 +42,7 @@ def _is_theirs(session: Session, slot: Slot) -> bool:
     return slot.annotator_id == session.annotator_id or responses.is_skipped_or_withdrawn(session=session, slot=slot)
 
 
-def _go_on_without(session: Session, slot: Slot, *, now: datetime) -> bool:
+def _skip_slot(session: Session, slot: Slot, *, now: datetime) -> bool:
     if session.state != SessionState.WORKING or slot.answered_at is not None:
         return False
     if responses.is_skipped_or_withdrawn(session=session, slot=slot):

@@ -22,7 +22,7 @@ from annotation.actions.deciding.undo_acceptance import (
 )
 from annotation.actions.ending.time_checks import check_times, possible_so_far
 from annotation.errors import BadAnswer, NotYourQuestion
-from annotation.language import translated
+from annotation.language import translate
 from annotation.models import Annotator, AnswerNotice, Removal, Response, Session, SessionState, Skip, Slot
 from annotation.models.responses import LeftOut
 from studies.kinds import Answer, NotAnAnswer, get_kind, shown_order
@@ -230,7 +230,7 @@ def read_answer(kind: str, content: Mapping[str, Any], order: Sequence[str], pos
     try:
         return get_kind(kind).parse(content, order, posted)
     except NotAnAnswer as error:
-        raise BadAnswer(translated(str(error)) % error.named if error.named else translated(str(error))) from error
+        raise BadAnswer(translate(str(error)) % error.named if error.named else translate(str(error))) from error
 
 
 def _reject_duplicate(kind_name: str, answer: Answer, *, study: int, question: int, slot: int) -> None:
@@ -247,7 +247,7 @@ def _reject_duplicate(kind_name: str, answer: Answer, *, study: int, question: i
     others = Response.objects.counted().filter(study=study, question__instance=about, question__kind=kind_name)
     said = others.exclude(slot=slot).order_by().values_list("answer", flat=True)
     if any(kind.duplicate_key(value) == form for value in said):
-        raise BadAnswer(translated(kind.duplicate_message))
+        raise BadAnswer(translate(kind.duplicate_message))
 
 
 def order_for(*, session: Session, question: Question) -> list[str]:
@@ -577,6 +577,6 @@ def own_slots(*, session: Session) -> list[int]:
     return list(own_answers(session=session).select_related(None).values_list("slot_id", flat=True))
 
 
-def answer_in(*, session: Session, slot: int) -> Response:
+def current_answer(*, session: Session, slot: int) -> Response:
     """Return the counted answer of this session in a slot. Raises Response.DoesNotExist."""
     return own_answers(session=session).get(slot=slot)

@@ -9,7 +9,7 @@ from annotation.models import Response, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 
 
-def worked(*, session: Session) -> list[float]:
+def work_seconds(*, session: Session) -> list[float]:
     """Return the seconds of work for each answer of `session`, in order of arrival."""
     if session.first_question_at is None or not session.questions_answered:
         return []

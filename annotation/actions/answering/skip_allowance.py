@@ -24,7 +24,7 @@ def _in_same_count(session: Session) -> Q:
     return mine & ~Q(session__in=ended.exclude(pk=session.pk))
 
 
-def unproven(*, session: Session) -> int:
+def unproven_skips(*, session: Session) -> int:
     """Return how many questions were skipped although the server has their images."""
     return Skip.objects.filter(_in_same_count(session), file_missing=False).count()
 
@@ -32,10 +32,10 @@ def unproven(*, session: Session) -> int:
 def remaining(*, session: Session) -> int:
     """Return how many more questions may be skipped without proof; negative if there were too many."""
     given = session.questions_total + Skip.objects.filter(session=session).count()
-    return max(MOST_UNPROVEN, given * MOST_UNPROVEN_PERCENT // 100) - unproven(session=session)
+    return max(MOST_UNPROVEN, given * MOST_UNPROVEN_PERCENT // 100) - unproven_skips(session=session)
 
 
 def outweigh_answers(*, session: Session) -> bool:
     """Whether more questions were skipped without proof than were answered."""
     answered = Response.objects.filter(_in_same_count(session), is_current=True).count()
-    return unproven(session=session) > answered
+    return unproven_skips(session=session) > answered

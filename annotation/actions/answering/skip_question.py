@@ -104,7 +104,7 @@ def failed_images(
     asked = get_kind(kind)
     pictures = {option.key: option.picture.sha256 for option in asked.options(content) if option.picture}
     counted = {key: failed_loads.get(value, 0) for value, key in posted_values(asked, content, order).items()}
-    for number, picture in enumerate(in_shown_order(asked.shown(content).pictures, order), start=1):
+    for number, picture in enumerate(in_shown_order(asked.question_content(content).pictures, order), start=1):
         # The names that the page's script uses.
         name = ASKED_ABOUT if number == 1 else f"{ASKED_ABOUT}-{number}"
         pictures[name], counted[name] = picture.sha256, failed_loads.get(name, 0)

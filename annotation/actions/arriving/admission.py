@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from annotation.actions.answering import practice_rounds
 from annotation.actions.arriving import eligibility, lobby
 from annotation.errors import CannotTakePart, NothingLeft, NothingYet, NotOpen
-from annotation.language import translated
+from annotation.language import translate
 from annotation.models import Annotator, Removal, Session
 from annotation.models.sessions import TAKEN_PART
 from annotation.recruitment import invite
@@ -77,9 +77,9 @@ def nothing_left(*, study: Study, annotator: Annotator | None, provider: str, no
             "the platform that invited you."
         )
     )
-    kept = next(iter(eligibility.barred_by_rule(study=study, annotator=annotator)), "")
+    kept = next(iter(eligibility.find_bars_by_rule(study=study, annotator=annotator)), "")
     if kept and lobby.has_questions_ready(study=study, annotator=None, now=now):
-        return NothingLeft(translated(get_rule(kept).told), what_next, rule=kept)
+        return NothingLeft(translate(get_rule(kept).told), what_next, rule=kept)
     if not lobby.may_get_questions_later(study=study, annotator=annotator, now=now):
         return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
     return NothingYet(

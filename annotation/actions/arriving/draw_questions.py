@@ -10,7 +10,7 @@ from itertools import islice
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.actions import seats
-from annotation.actions.arriving.eligibility import barred, is_barred
+from annotation.actions.arriving.eligibility import find_bars, is_barred
 from annotation.models import Annotator, Decision, Response, Skip, Slot
 from annotation.models.outcomes import accepted_decisions, accepted_items
 from annotation.models.responses import RESPONSE
@@ -19,7 +19,7 @@ from studies.actions.studies import add_surveys, fill_survey
 from studies.eligibility import Barred
 from studies.kinds import AsksAboutAnswers, get_kind
 from studies.models import Instance, Question, Study, Survey
-from studies.survey_plan import PlannedSurvey, in_parts
+from studies.survey_plan import PlannedSurvey, order_parts
 
 CHUNK = 200
 # With one-action answering, answers can be undone for this long; nothing uses them before.
@@ -41,15 +41,15 @@ def ready_items(
     """
     if study.fed_by is None:
         return []
-    bars = barred(study=study, annotator=annotator)
+    bars = find_bars(study=study, annotator=annotator)
     selected = selected_instances(study).order_by()
     among = selected if about is None else selected & about
     if study.design.asks_about_answers:
         return list(islice(_answers_for(study, study.fed_by, bars, among, now=now), limit))
-    return _accepted_for(study, study.fed_by, bars, among, limit, now=now)
+    return _draw_accepted(study, study.fed_by, bars, among, limit, now=now)
 
 
-def _accepted_for(
+def _draw_accepted(
     study: Study, feeding: Study, bars: Barred, among: QuerySet[Instance], limit: int | None, *, now: datetime
 ) -> list[About]:
     drawn = Question.objects.filter(study=study, instance=OuterRef("question__instance"))
@@ -110,7 +110,7 @@ def could_draw(
 
     about: only about these instances; None for any.
     """
-    undecided = _undecided(study, annotator)
+    undecided = _undecided_decisions(study, annotator)
     if about is not None:
         undecided = undecided.filter(question__instance__in=about)
     if undecided.exists():
@@ -129,7 +129,7 @@ def _open_survey_of_ready(study: Study, annotator: Annotator | None, size: int, 
         seats.open_seats(study=study, surveys=add_surveys(study=study, planned=[planned]))
 
 
-def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
+def _undecided_decisions(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
     """Return decisions left undecided by all answers wanted so far, to which `annotator` may add one answer."""
     most = study.most_answers
     if most <= study.answers:
@@ -142,7 +142,7 @@ def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
     undecided = undecided.filter(~Exists(open_slots)).exclude(question__in=seats.questions_missing_images(study))
     if annotator is None:
         return undecided
-    if bars := barred(study=study, annotator=annotator):
+    if bars := find_bars(study=study, annotator=annotator):
         undecided = undecided.exclude(is_barred(bars, "question__"))
     skipped = Skip.objects.filter(annotator=annotator, question=OuterRef("question"))
     answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
@@ -151,7 +151,7 @@ def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
 
 def _open_survey_of_undecided(study: Study, annotator: Annotator | None, size: int) -> bool:
     """Open a survey of undecided questions: one more answer each, up to the maximum."""
-    undecided = _undecided(study, annotator).select_related("question").order_by("question")
+    undecided = _undecided_decisions(study, annotator).select_related("question").order_by("question")
     questions = [decision.question for decision in undecided[:size]]
     if not questions:
         return False
@@ -159,6 +159,6 @@ def _open_survey_of_undecided(study: Study, annotator: Annotator | None, size: i
     Question.objects.filter(pk__in=[question.pk for question in questions]).update(
         answers_wanted=F("answers_wanted") + 1
     )
-    fill_survey(survey=survey, questions=in_parts(questions, seed=f"{study.seed}|{survey.number}"))
+    fill_survey(survey=survey, questions=order_parts(questions, seed=f"{study.seed}|{survey.number}"))
     seats.open_seats(study=study, surveys=[survey])
     return True

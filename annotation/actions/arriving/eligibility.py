@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 
 from annotation.actions.deciding.description_outcomes import decisions_about, downstream_outcomes
 from annotation.errors import NotEligible
-from annotation.language import translated
+from annotation.language import translate
 from annotation.models import Annotator, Decision, GroupMember, Response, Session, Slot
 from annotation.models.responses import RESPONSE, counts
 from annotation.recruitment import invite
@@ -32,10 +32,10 @@ def check(*, study: Study, annotator: Annotator | None, provider: str) -> None:
     rules = [each for each in study.design.eligibility if not bars_questions(each.rule)]
     if not rules:
         return
-    person = _person(study, annotator, [each.given for each in rules])
+    person = _person(study, annotator, [each.parameters for each in rules])
     for each in rules:
         rule = get_rule(each.rule)
-        if rule.refuses(person, each.given):
+        if rule.refuses(person, each.parameters):
             raise refusal(each.rule, provider)
 
 
@@ -44,18 +44,18 @@ def refusal(rule: str, provider: str) -> NotEligible:
     what_next = gettext("This is not your fault, and you do not need to do anything.")
     if provider != invite.PROVIDER:
         what_next = gettext("This is not your fault. Please return it on the platform.")
-    return NotEligible(translated(get_rule(rule).told), what_next, rule=rule)
+    return NotEligible(translate(get_rule(rule).told), what_next, rule=rule)
 
 
-def barred(*, study: Study, annotator: Annotator | None) -> Barred:
+def find_bars(*, study: Study, annotator: Annotator | None) -> Barred:
     """Return which questions of `study` are barred for `annotator`; none for somebody new (None)."""
     found = NOTHING
-    for rule in barred_by_rule(study=study, annotator=annotator).values():
+    for rule in find_bars_by_rule(study=study, annotator=annotator).values():
         found |= rule
     return found
 
 
-def barred_by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Barred]:
+def find_bars_by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Barred]:
     """Return the barred questions of `annotator` by the name of the rule; only rules that bar any."""
     if annotator is None:
         return {}
@@ -72,7 +72,7 @@ def barred_by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Ba
 
 def _rules_about_questions(study: Study) -> list[Rule]:
     """Return the rules that bar single questions of `study`: from its file, and implied by its kinds."""
-    rules: list[Rule] = [(each.rule, each.given) for each in study.design.eligibility if bars_questions(each.rule)]
+    rules: list[Rule] = [(each.rule, each.parameters) for each in study.design.eligibility if bars_questions(each.rule)]
     if study.design.asks_about_answers and NOT_AUTHOR not in dict(rules):
         rules.append((NOT_AUTHOR, {}))
     if study.fed_by is not None and study.design.excludes_upstream_annotators:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from annotation.actions.arriving import network_places
 from annotation.errors import NoSuchStudy, TooManyAtOnce
 from annotation.recruitment import invite
-from annotation.recruitment.listed import check_names
+from annotation.recruitment.people_lists import check_names
 from studies.errors import StudyError
 from studies.models import Study, StudyState
 from throttle.counters import hit

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from annotation.actions import seats
 from annotation.actions.answering import live_sessions
 from annotation.actions.arriving import draw_questions
-from annotation.actions.arriving.eligibility import barred
+from annotation.actions.arriving.eligibility import find_bars
 from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from studies.actions.questions import selected_instances
 from studies.models import Instance, Study, StudyState
@@ -48,7 +48,7 @@ def may_get_questions(*, study: Study, annotator: Annotator | None, now: datetim
     # Answers that can still be undone are ready in a moment.
     if draw_questions.could_draw(study=study, annotator=annotator, now=now + draw_questions.UNDO):
         return True
-    kept_away = barred(study=study, annotator=annotator).instances
+    kept_away = find_bars(study=study, annotator=annotator).instances
     about = selected_instances(study).order_by().exclude(pk__in=kept_away)
     return _may_be_answered(study.fed_by, about, besides=annotator, now=now)
 

@@ -14,7 +14,7 @@ from annotation.models.sessions import OPEN_STATES
 from studies.actions.events import Actor, What, record
 from studies.errors import StudyError
 from studies.models import Study
-from throttle.networks import daily_digest, in_networks, networks_known, read_networks
+from throttle.networks import are_networks_known, daily_digest, in_networks, read_networks
 
 # However few places are open: for a household, or an office that tries a study.
 ALWAYS_ALLOWED = 5
@@ -29,7 +29,7 @@ def admit(*, study: Study, annotator: Annotator, network: str, now: datetime) ->
     Raises NetworkFull if others from it hold its share of the places. Runs in the transaction that begins the session,
     after the annotator was locked; arrivals from limited networks wait for each other.
     """
-    if not network or not networks_known():
+    if not network or not are_networks_known():
         return ""
     today = daily_digest(network, day=now.date())
     if not settings.PLACES_PER_NETWORK or is_exempt(study=study, network=network):
@@ -70,7 +70,7 @@ def open_sessions_from_same_network(*, session: Session) -> QuerySet[Session]:
 
 
 @transaction.atomic
-def open_to_networks(*, study: Study, networks: str, by: Actor, now: datetime) -> None:
+def exempt_networks(*, study: Study, networks: str, by: Actor, now: datetime) -> None:
     """Exempt these networks, one per line, and no others, from the limit of `study`. Raises StudyError."""
     try:
         listed = sorted({str(network) for network in read_networks(networks)})

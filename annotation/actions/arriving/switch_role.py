@@ -39,7 +39,7 @@ def switch(*, session: Session, now: datetime, network: str = "") -> Session:
     return other
 
 
-def session_switched_to(*, session: Session) -> Session | None:
+def switched_session(*, session: Session) -> Session | None:
     """Return the session to which `session` switched with `take`; None if it did not."""
     if session.state != SessionState.SUPERSEDED or session.study.fed_by_id is None:
         return None

@@ -71,7 +71,7 @@ def update_downstream(*, study: Study, instances: Collection[int], now: datetime
         # sees both.
         drawn = Question.objects.filter(study=fed, instance__in=instances, drawn_from__isnull=False).order_by("pk")
         asked = list(drawn.select_for_update(of=("self",), no_key=True))
-        standing = _standing(study, asked)
+        standing = _unchanged_questions(study, asked)
         undone = [question for question in asked if question.undone_at is None and question.pk not in standing]
         restored = [question for question in asked if _can_restore(question) and question.pk in standing]
         Question.objects.filter(pk__in=[question.pk for question in undone]).update(undone_at=now)
@@ -93,7 +93,7 @@ def _can_restore(question: Question) -> bool:
     return question.undone_at is not None and question.taken_out_at is None
 
 
-def _standing(study: Study, asked: Collection[Question]) -> set[int]:
+def _unchanged_questions(study: Study, asked: Collection[Question]) -> set[int]:
     """Return which of `asked` rest on an acceptance of `study` that is unchanged."""
     instances = {question.instance_id for question in asked}
     accepted: dict[int, tuple[Question, str]] = {}

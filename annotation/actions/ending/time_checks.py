@@ -82,7 +82,7 @@ def _least_seconds(questions: list[int]) -> dict[int, float]:
     read: set[str] = set()
     for pk in questions:
         kind, content = get_kind(asked[pk].kind), asked[pk].content
-        shown, options = kind.shown(content), kind.options(content)
+        shown, options = kind.question_content(content), kind.options(content)
         texts = {text.text for text in shown.texts}
         choices = {option.text for option in options if option.text}
         words = sum(len(text.split()) for text in texts - read)

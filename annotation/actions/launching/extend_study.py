@@ -24,7 +24,7 @@ from studies.design.model import MOST_ANSWERS
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
 from studies.models import UNDER_WAY, Question, Study, Survey, SurveyQuestion
-from studies.survey_plan import CannotPlan, PlannedSurvey, in_parts, plan_surveys
+from studies.survey_plan import CannotPlan, PlannedSurvey, order_parts, plan_surveys
 
 # The job that extends a large study; its key is the id of the study.
 EXTENSION_JOB = "annotation.extension"
@@ -89,7 +89,7 @@ def plan(study: Study, way: ExtensionKind, number: int, beyond: int | None = Non
             _check_limit(study, number)
             return ExtensionPlan(Decision.objects.filter(study=study).count(), ExtensionResult())
         case ExtensionKind.INSTANCES:
-            surveys = _new_surveys(study, _unasked(study))
+            surveys = _new_surveys(study, _unasked_instances(study))
             questions = study.design.questions_per_instance * sum(len(survey.items) for survey in surveys)
             seats = sum(survey.seats for survey in surveys)
             return ExtensionPlan(questions, ExtensionResult(seats, questions * study.answers, questions))
@@ -110,7 +110,7 @@ def extend(
             return raise_limit(study=study, to=number, by=by, now=now)
         case ExtensionKind.INSTANCES:
             with transaction.atomic():
-                return add_instances(study=_locked(study), by=by, now=now)
+                return add_instances(study=_lock_study(study), by=by, now=now)
     assert_never(way)
 
 
@@ -121,7 +121,7 @@ def add_answers(*, study: Study, more: int, by: Actor, now: datetime, beyond: in
     beyond: raise if the study no longer has this many answers per question, as previewed. Each planned survey is
     repeated with `more` seats, so that nobody gets a survey again. Decisions are recomputed. Raises StudyError.
     """
-    study = _locked(study)
+    study = _lock_study(study)
     _check_more(study, more, beyond)
     Study.objects.filter(pk=study.pk).update(more_answers=F("more_answers") + more)
     surveys = _repeat_surveys(study, more)
@@ -142,7 +142,7 @@ def raise_limit(*, study: Study, to: int, by: Actor, now: datetime) -> Extension
 
     Raises StudyError.
     """
-    study = _locked(study)
+    study = _lock_study(study)
     _check_limit(study, to)
     Study.objects.filter(pk=study.pk).update(raised_to=to, completed_at=None)
     # All of them: an edit in transit may undo what is decided now.
@@ -169,7 +169,7 @@ def add_instances(
     that will be, and whether it is the last. Raises StudyError.
     """
     _check_under_way(study)
-    ready, left_out = _askable(study, _unasked(study))
+    ready, left_out = _askable(study, _unasked_instances(study))
     grown, surveys = replace(before, left_out=left_out), _new_surveys(study, ready)
     total = before.questions + len(ready) * study.design.questions_per_instance
     batches = list(_batches(surveys, study))
@@ -177,7 +177,7 @@ def add_instances(
         # Built while others can write.
         built = build_questions(study, [about for survey in batch for about in survey.items])
         with transaction.atomic():
-            grown = _add_surveys(_locked(study), batch, built, grown)
+            grown = _add_surveys(_lock_study(study), batch, built, grown)
             is_last = number == len(batches)
             if is_last:
                 refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
@@ -258,7 +258,7 @@ def why_no_new_instances(study: Study) -> str:
     return ""
 
 
-def _unasked(study: Study) -> list[About]:
+def _unasked_instances(study: Study) -> list[About]:
     """Return what `study` selects and does not ask about yet. Raises StudyError if there is nothing."""
     if why_not := why_no_new_instances(study):
         raise StudyError(why_not)
@@ -308,7 +308,7 @@ def _new_surveys(study: Study, new: Sequence[About]) -> list[PlannedSurvey[About
         raise StudyError(str(error)) from error
 
 
-def _locked(study: Study) -> Study:
+def _lock_study(study: Study) -> Study:
     """Return the current row of `study`, locked: no draws and no removals until the transaction ends.
 
     Raises StudyError if it is not under way.
@@ -344,7 +344,7 @@ def _repeat_surveys(study: Study, more: int) -> list[Survey]:
     surveys = []
     for number, (_, questions) in enumerate(sorted(planned.items()), (last["number"] or 0) + 1):
         survey = Survey.objects.create(study=study, number=number, seats_planned=more, round=last["round"] + 1)
-        fill_survey(survey=survey, questions=in_parts(questions, seed=f"{study.seed}|{number}"))
+        fill_survey(survey=survey, questions=order_parts(questions, seed=f"{study.seed}|{number}"))
         surveys.append(survey)
     return surveys
 

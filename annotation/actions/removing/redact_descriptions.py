@@ -39,7 +39,7 @@ def redact(*, annotator: Annotator, project: Project, now: datetime) -> None:
 def is_redacted(kind: str, content: Mapping[str, Any]) -> bool:
     """Whether the author of the text that a question asks about has withdrawn."""
     asking = get_kind(kind)
-    return isinstance(asking, AsksAboutAnswers) and dict(asking.redacted(content)) == dict(content)
+    return isinstance(asking, AsksAboutAnswers) and dict(asking.redact(content)) == dict(content)
 
 
 def withdraw_redacted(session: Session) -> None:
@@ -56,7 +56,7 @@ def _redact_questions(questions: list[int], *, now: datetime) -> None:
     for question in found:
         question.source = None
         if isinstance(kind := get_kind(question.kind), AsksAboutAnswers):
-            question.content = dict(kind.redacted(question.content))
+            question.content = dict(kind.redact(question.content))
         question.undone_at = question.undone_at or now
     Question.objects.bulk_update(found, ["source", "content", "undone_at"], batch_size=100)
 

@@ -43,7 +43,7 @@ def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Re
         raise CannotTakeOut(f"The reason cannot be kept. {problem}")
     # Before the study is locked: draws lock their session first.
     withdraw_from_all_sessions(question)
-    question = _locked(question)
+    question = _lock_question(question)
     if question.taken_out_at is not None:
         return RemovalEffects()
     Question.objects.filter(pk=question.pk).update(taken_out_at=now, undone_at=question.undone_at or now)
@@ -60,7 +60,7 @@ def put_back(*, question: Question, by: Actor, now: datetime) -> RemovalEffects:
 
     Answers of people who are removed themselves stay uncounted.
     """
-    question = _locked(question)
+    question = _lock_question(question)
     if question.taken_out_at is None:
         return RemovalEffects()
     Question.objects.filter(pk=question.pk).update(taken_out_at=None, undone_at=None)
@@ -77,7 +77,7 @@ def put_back(*, question: Question, by: Actor, now: datetime) -> RemovalEffects:
     return followed
 
 
-def _locked(question: Question) -> Question:
+def _lock_question(question: Question) -> Question:
     """Return the current row of `question`, with its study locked against draws until the transaction ends."""
     Study.objects.select_for_update(of=("self",), no_key=True).get(pk=question.study_id)
     return Question.objects.select_related("study__project", "study__fed_by", "instance").get(pk=question.pk)

@@ -4,7 +4,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
 from annotation.actions.answering import advance_session
-from studies.management.arguments import add_by, operator_named
+from studies.management.arguments import add_by, read_operator
 
 
 class Command(BaseCommand):
@@ -14,5 +14,5 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        lapsed = advance_session.expire(by=operator_named(options), now=timezone.now())
+        lapsed = advance_session.expire(by=read_operator(options), now=timezone.now())
         self.stdout.write(f"{lapsed} sessions lapsed.")

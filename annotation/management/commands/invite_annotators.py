@@ -2,7 +2,7 @@ import argparse
 from typing import Any
 
 from annotation.actions.arriving.entry_links import personal_links
-from studies.management.arguments import STUDY_HELP, ActionCommand, study_called
+from studies.management.arguments import STUDY_HELP, ActionCommand, read_study
 
 
 class Command(ActionCommand):
@@ -13,6 +13,6 @@ class Command(ActionCommand):
         parser.add_argument("names", nargs="+", metavar="NAME")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        links = personal_links(study=study_called(options["study"]), names=options["names"])
+        links = personal_links(study=read_study(options["study"]), names=options["names"])
         for name, link in links.items():
             self.stdout.write(f"{name}: {link}")

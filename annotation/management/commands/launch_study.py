@@ -6,9 +6,9 @@ from django.utils import timezone
 
 from annotation.actions.launching.launch import launch, launch_warnings
 from studies.errors import StudyError
-from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called
+from studies.management.arguments import STUDY_HELP, add_by, read_actor, read_study
 from studies.permissions import Verb
-from studies.wording import counted
+from studies.wording import format_count
 
 
 class Command(BaseCommand):
@@ -19,17 +19,20 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_called(options["study"])
+        study = read_study(options["study"])
         for warning in launch_warnings(study):
             self.stderr.write(self.style.WARNING(warning))
         try:
-            launch(study=study, by=actor_named(options, Verb.RUN, study.project), now=timezone.now())
+            launch(study=study, by=read_actor(options, Verb.RUN, study.project), now=timezone.now())
         except StudyError as error:
             raise CommandError(f"Study {study.slug} was not launched:\n{error}") from error
         seats = study.surveys.aggregate(seats=Sum("seats_planned", default=0))["seats"]
         wanted = study.questions.aggregate(wanted=Sum("answers_wanted", default=0))["wanted"]
-        questions, surveys = counted(study.questions.count(), "question"), counted(study.surveys.count(), "survey")
+        questions, surveys = (
+            format_count(study.questions.count(), "question"),
+            format_count(study.surveys.count(), "survey"),
+        )
         self.stdout.write(
-            f"Study {study.slug} is open: {questions} in {surveys}, {counted(seats, 'place')}, "
-            f"{counted(wanted, 'answer')} wanted."
+            f"Study {study.slug} is open: {questions} in {surveys}, {format_count(seats, 'place')}, "
+            f"{format_count(wanted, 'answer')} wanted."
         )

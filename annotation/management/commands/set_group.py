@@ -5,9 +5,9 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from annotation.actions.arriving.groups import set_group
-from annotation.recruitment.listed import PROVIDERS, parse_ids
+from annotation.recruitment.people_lists import PROVIDERS, parse_ids
 from annotation.recruitment.prolific.entry import PROVIDER as PROLIFIC
-from studies.management.arguments import ActionCommand, actor_named, add_by, project_called
+from studies.management.arguments import ActionCommand, add_by, read_actor, read_project
 from studies.permissions import Verb
 
 
@@ -22,8 +22,8 @@ class Command(ActionCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project, group = project_called(options["project"]), options["group"].strip()
-        by = actor_named(options, Verb.IDENTIFY_PEOPLE, project)
+        project, group = read_project(options["project"]), options["group"].strip()
+        by = read_actor(options, Verb.IDENTIFY_PEOPLE, project)
         try:
             text = options["file"].read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:

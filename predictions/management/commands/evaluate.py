@@ -9,10 +9,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.blind.benchmarks import evaluate_blind
 from evaluation.blind.pictures import VectorSource
-from evaluation.model_scores import Loaded, ScoresPairs, text_embedder
+from evaluation.model_scores import LoadedScorer, ScoresPairs, text_embedder
 from evaluation.pictures import Pictures
 from evaluation.protocols import PROTOCOLS, Benchmark, BenchmarkError, Evaluation, evaluate, get_protocol
-from evaluation.protocols.base import Scorer, scored_by
+from evaluation.protocols.base import Scorer, score_blocks
 from evaluation.result_files import ResultsFileError
 from evaluation.score_files import ScoreFile
 from evaluation.score_tables import Line, as_json, as_text
@@ -64,7 +64,7 @@ class Command(BaseCommand):
             raise CommandError("Name a model with --model, or write the pairs to be scored with --pairs.")
         protocol, folder = get_protocol(options["benchmark"]), options["data"]
         try:
-            loaded = loaded_for([spec for spec in options["model"] if not spec.startswith(FILE)])
+            loaded = load_models([spec for spec in options["model"] if not spec.startswith(FILE)])
             if options["prepare"]:
                 found = {spec: text_embedder(model) for spec, model in loaded.items()}
                 encoders = {spec: embed for spec, embed in found.items() if embed is not None}
@@ -77,14 +77,14 @@ class Command(BaseCommand):
                 self._write_pairs(protocol, data, options["pairs"])
             pictures = Pictures(options["images"] or folder)
             if options["answers"]:
-                scored = scored_by(only_scorer(options["model"], loaded, pictures), protocol.blocks(data))
+                scored = score_blocks(only_scorer(options["model"], loaded, pictures), protocol.blocks(data))
                 options["answers"].write_text(protocol.answers(data, scored) + "\n", encoding="utf-8")
-                self.stdout.write(f"What {called(options['model'][0])} chooses was written to {options['answers']}.")
+                self.stdout.write(f"What {spec_name(options['model'][0])} chooses was written to {options['answers']}.")
                 return
             lines = [
-                Line(called(spec), evaluated_from_file(protocol, data, spec))
+                Line(spec_name(spec), evaluate_file(protocol, data, spec))
                 if spec.startswith(FILE)
-                else Line(spec, evaluated_here(protocol, data, spec, loaded, pictures))
+                else Line(spec, evaluate_locally(protocol, data, spec, loaded, pictures))
                 for spec in options["model"]
             ]
             if lines:
@@ -115,7 +115,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{count:,} pairs were written to {path}. Write their scores into its third column.")
 
 
-def called(spec: str) -> str:
+def spec_name(spec: str) -> str:
     """Return the name of a file in tables: without its ending."""
     return Path(spec.removeprefix(FILE)).stem
 
@@ -136,17 +136,17 @@ def only_scorer(specs: Sequence[str], loaded: Mapping[str, ScoresPairs], picture
     if len(specs) != 1 or fitted_baseline(specs[0]):
         raise BenchmarkError("--answers is for one model. Name a scorer or a file of scores with --model.")
     (spec,) = specs
-    return ScoreFile(file_of(spec)) if spec.startswith(FILE) else Loaded(loaded[spec], pictures)
+    return ScoreFile(file_of(spec)) if spec.startswith(FILE) else LoadedScorer(loaded[spec], pictures)
 
 
-def evaluated_from_file(protocol: Benchmark[Any, Any], data: Any, spec: str) -> Evaluation:
+def evaluate_file(protocol: Benchmark[Any, Any], data: Any, spec: str) -> Evaluation:
     """Evaluate a model from a file of its results or scores. Raises BenchmarkError and ResultsFileError."""
     path = file_of(spec)
-    found = protocol.published(data, path)
+    found = protocol.read_published(data, path)
     return evaluate(protocol, data, ScoreFile(path)) if found is None else protocol.tables(data, found)
 
 
-def loaded_for(specs: Sequence[str]) -> dict[str, ScoresPairs]:
+def load_models(specs: Sequence[str]) -> dict[str, ScoresPairs]:
     """Load the models that the specs need, by spec; blind baselines may need none. Raises BenchmarkError."""
     found = {}
     for spec in specs:
@@ -154,29 +154,29 @@ def loaded_for(specs: Sequence[str]) -> dict[str, ScoresPairs]:
         if baseline is None and (problem := problem_with(spec)):
             raise BenchmarkError(problem)
         if baseline is None or baseline.model:
-            found[spec] = model_called(spec if baseline is None else baseline.model)
+            found[spec] = load_model(spec if baseline is None else baseline.model)
     return found
 
 
-def evaluated_here(
+def evaluate_locally(
     protocol: Benchmark[Any, Any], data: Any, spec: str, loaded: Mapping[str, ScoresPairs], pictures: Pictures
 ) -> Evaluation:
     """Evaluate a loaded model, or a blind baseline, which is fitted to the benchmark. Raises BenchmarkError."""
     baseline = fitted_baseline(spec)
     if baseline is None:
-        return evaluate(protocol, data, Loaded(loaded[spec], pictures))
-    source = vectors_by(loaded[spec], pictures) if baseline.model else baseline.source(pictures.open)
+        return evaluate(protocol, data, LoadedScorer(loaded[spec], pictures))
+    source = vector_source(loaded[spec], pictures) if baseline.model else baseline.source(pictures.open)
     return evaluate_blind(protocol, data, baseline.part, baseline.features(source))
 
 
-def vectors_by(model: Any, pictures: Pictures) -> VectorSource:
+def vector_source(model: Any, pictures: Pictures) -> VectorSource:
     """Return a model's embeddings of a benchmark's images. Raises BenchmarkError if it has no image embeddings."""
     if not isinstance(model, Contrastive):
         raise BenchmarkError(NO_VECTORS)
     return VectorSource({"embedding": model.identity.name}, lambda names: model.vectors_of(names, pictures.open))
 
 
-def model_called(spec: str) -> ScoresPairs:
+def load_model(spec: str) -> ScoresPairs:
     """Load the model of a spec. Raises BenchmarkError if that fails."""
     try:
         return scorer_of(spec)

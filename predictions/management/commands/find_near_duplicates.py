@@ -8,7 +8,7 @@ from background.job_runner import run
 from background.models import JobState
 from predictions.actions.duplicates import compare_again
 from predictions.queries.duplicates import near_duplicates_of
-from studies.management.arguments import project_called
+from studies.management.arguments import read_project
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("project", help="The project's slug.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
+        project = read_project(options["project"])
         job, _ = compare_again(project=project, now=timezone.now())
         run(job_id=job.pk, message="", now=timezone.now)
         job.refresh_from_db()

@@ -8,7 +8,7 @@ from django.utils import timezone
 from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.errors import PredictionsRefused, first_of
 from predictions.importing import FORMATS
-from studies.management.arguments import actor_named, add_by, project_called
+from studies.management.arguments import add_by, read_actor, read_project
 from studies.permissions import Verb
 
 
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
+        project = read_project(options["project"])
         try:
             summary = import_predictions(
                 project=project,
@@ -38,7 +38,7 @@ class Command(BaseCommand):
                 model=ModelName(options["model"], options["model_version"], options["weights"]),
                 skip_unknown=options["skip_unknown"],
                 dry_run=options["dry_run"],
-                by=actor_named(options, Verb.IMPORT, project),
+                by=read_actor(options, Verb.IMPORT, project),
                 now=timezone.now(),
             )
         except PredictionsRefused as error:

@@ -17,7 +17,7 @@ from predictions.image_sets.set_maker import CannotMake, Split, Summary, Wishes,
 from predictions.image_sets.set_selection import MOST
 from predictions.image_sets.splits import BadShares, shares_of
 from predictions.image_sets.text_detection import NOT_LOOKED_FOR, program
-from studies.management.arguments import ActionCommand, add_by, importer_named, project_to_fill
+from studies.management.arguments import ActionCommand, add_by, project_to_fill, read_importer
 from studies.progress_bars import ProgressBars
 
 # By colour and gradient: consecutive frames of real sets of video frames are 0.01 to 0.11 apart, half of them less than
@@ -91,7 +91,7 @@ class Command(ActionCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        importer_named(options, project_to_fill(options["project"]))
+        read_importer(options, project_to_fill(options["project"]))
         folder: Path = options["photos"] or options["videos"]
         if not folder.is_dir():
             raise CommandError(f"{folder} is not a folder. Check the name.")
@@ -158,10 +158,10 @@ def _wishes(options: Mapping[str, Any]) -> Wishes:
             f"Give {_flag(flag)}: the distances between images by {options['embedding']} are not known "
             "in advance. Use 0 with --only-make, and choose a bound from the distances in sets.csv."
         )
-    least = _given(options["least_distance"], LEAST_DISTANCE)
-    same = _given(options["same_below"], SAME_BELOW)
+    least = _value_or_default(options["least_distance"], LEAST_DISTANCE)
+    same = _value_or_default(options["same_below"], SAME_BELOW)
     is_known = options["photos"] and not options["embedding"]
-    most = _given(options["most_distance"], MOST_DISTANCE if is_known else MOST)
+    most = _value_or_default(options["most_distance"], MOST_DISTANCE if is_known else MOST)
     lower = same if options["photos"] else least
     if not 0 <= lower < most <= MOST:
         raise CommandError(
@@ -184,7 +184,7 @@ def _near_below(options: Mapping[str, Any], wishes: Wishes) -> float:
     return bound if options["embedding"] else max(bound, NEAR_BELOW)
 
 
-def _given(value: float | None, otherwise: float) -> float:
+def _value_or_default(value: float | None, otherwise: float) -> float:
     return otherwise if value is None else value
 
 

@@ -14,7 +14,7 @@ from predictions.tasks import send_to_worker
 from studies.actions.lookup import find_study_of
 from studies.errors import StudyError
 from studies.kinds import KINDS
-from studies.management.arguments import ActionCommand, actor_named, add_by, project_called
+from studies.management.arguments import ActionCommand, add_by, read_actor, read_project
 from studies.permissions import Verb
 
 LOOK_EVERY_SECONDS = 1.0
@@ -41,8 +41,8 @@ class Command(ActionCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
-        by = actor_named(options, Verb.PREDICT, project)
+        project = read_project(options["project"])
+        by = read_actor(options, Verb.PREDICT, project)
         run = request_run(
             project=project,
             spec=options["model"],

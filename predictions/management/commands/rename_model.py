@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from predictions.actions.models import rename_model
 from predictions.errors import CannotPredict
-from predictions.management.arguments import add_model, model_called
-from studies.management.arguments import ActionCommand, actor_named, add_by, project_called
+from predictions.management.arguments import add_model, read_model
+from studies.management.arguments import ActionCommand, add_by, read_actor, read_project
 from studies.permissions import Verb
 
 
@@ -22,9 +22,9 @@ class Command(ActionCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
-        by = actor_named(options, Verb.MANAGE_MODELS, project)
-        model = model_called(project, options)
+        project = read_project(options["project"])
+        by = read_actor(options, Verb.MANAGE_MODELS, project)
+        model = read_model(project, options)
         name, version = options["name"], options["new_version"]
         if name is None and version is None:
             raise CommandError("Nothing to rename. Give --name or --new-version.")

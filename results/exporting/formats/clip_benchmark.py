@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from results.exporting.base import DEFAULT_SPLIT, ReadImage, Write, Writer, once_per_item
-from results.exporting.pairs import matched
+from results.exporting.pairs import captioned_pictures
 from results.exporting.pictures import as_shown
 from results.exporting.rows import AcceptedInstance
 from results.exporting.shards import Shards
@@ -51,7 +51,7 @@ class ClipBenchmark(Writer):
     # It has no splits: three datasets lie in it, and the reader names one of their folders.
 
     def can_hold(self, row: AcceptedInstance) -> bool:
-        return any(matched(row))
+        return any(captioned_pictures(row))
 
     def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
         return sorted([*folder.glob("*/**/*.txt"), *folder.glob(f"{PAIRS}/**/*.parquet")])
@@ -64,7 +64,7 @@ class ClipBenchmark(Writer):
         both = Shards(folder, DEFAULT_SPLIT, _schema(), pictures=_PICTURES)
 
         def write(row: AcceptedInstance) -> int:
-            pairs = list(matched(row))
+            pairs = list(captioned_pictures(row))
             captions = [text for text in row.pair_captions.values() if text]
             about = {name: getattr(row, name) for name in ("key", "type", "subtype", "split", "simulated")}
             shown = []

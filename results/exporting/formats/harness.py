@@ -175,11 +175,11 @@ class _Function(str):
     __slots__ = ()
 
 
-def _tagged(value: Any) -> Any:
+def _tag_functions(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _tagged(each) for key, each in value.items()}
+        return {key: _tag_functions(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_tagged(each) for each in value]
+        return [_tag_functions(each) for each in value]
     if isinstance(value, str) and value.startswith("!function "):
         return _Function(value.removeprefix("!function "))
     return value
@@ -193,7 +193,7 @@ _Dumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar(
 
 
 def _yaml(task: Mapping[str, Any]) -> str:
-    return yaml.dump(_tagged(task), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    return yaml.dump(_tag_functions(task), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
 def _schema() -> "pa.Schema":

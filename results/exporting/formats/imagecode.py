@@ -95,7 +95,7 @@ class _Folder:
         authors = {str(target): row.author for target, row in first.items() if row.author}
         if authors:
             self._entry(_name("annotator_split", split), key, authors)
-        coded = {str(target): _coded(row) for target, row in first.items() if row.looked_for}
+        coded = {str(target): _encode_description(row) for target, row in first.items() if row.looked_for}
         if coded:
             self._add_coding(_name("manual_annotation", split), key, coded)
 
@@ -105,10 +105,10 @@ class _Folder:
             self._file(_name("data"), "{}")
 
     def _entry(self, name: str, key: str, value: Any) -> None:
-        self._file(name, "{}").add(f"{json.dumps(key)}: {_indented(value)}")
+        self._file(name, "{}").add(f"{json.dumps(key)}: {_indent_json(value)}")
 
     def _line(self, name: str, value: Any, indent: int) -> None:
-        self._file(name, "[]", indent).add(_indented(value, indent))
+        self._file(name, "[]", indent).add(_indent_json(value, indent))
 
     def _file(self, name: str, brackets: str, indent: int = INDENT) -> "_JsonFile":
         if name not in self._json:
@@ -154,12 +154,12 @@ def _by_target(rows: Sequence[DescribedImage]) -> dict[int, list[DescribedImage]
     return found
 
 
-def _coded(row: DescribedImage) -> dict[str, str]:
+def _encode_description(row: DescribedImage) -> dict[str, str]:
     # Our addition: which phenomena were looked for. The published file shows it only by the number of the description.
     return {"description": row.text, "annotation": ",".join(row.tags), "looked_for": ",".join(row.looked_for)}
 
 
-def _indented(value: Any, indent: int = INDENT) -> str:
+def _indent_json(value: Any, indent: int = INDENT) -> str:
     # A line break in a text is escaped, so each one here separates two lines.
     return json.dumps(value, indent=indent).replace("\n", "\n" + " " * indent)
 
@@ -190,13 +190,13 @@ def _pair(directory: str, row: DescribedImage, target: int) -> dict[str, Any]:
 
     The published one if a file says it, else the one before or after it, by the SHA-256.
     """
-    sides = _beside(target, APART, row.set_size) or _beside(target, NEXT, row.set_size)
+    sides = _near_positions(target, APART, row.set_size) or _near_positions(target, NEXT, row.set_size)
     other = row.paired
     if other is None:
         other = sides[hashlib.sha256(f"{row.key}/{target}".encode()).digest()[0] % len(sides)]
     return {"directory": directory, "pos_idx": target, "neg_idx": other, "caption": row.text}
 
 
-def _beside(target: int, apart: int, size: int) -> list[int]:
+def _near_positions(target: int, apart: int, size: int) -> list[int]:
     """Return the positions in a set of `size` images at the fixed distance from `target`; at most two, all from 0."""
     return [at for at in (target - apart, target + apart) if 0 <= at < size]

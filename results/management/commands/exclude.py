@@ -4,7 +4,7 @@ from typing import Any
 from annotation.actions.removing.removals import exclude, reopen_slots
 from results.actions.participants import NamedAnnotator
 from results.management.people import PersonCommand
-from results.sentences import told
+from results.sentences import say_effects
 
 
 class Command(PersonCommand):
@@ -17,7 +17,7 @@ class Command(PersonCommand):
 
     def change(self, person: NamedAnnotator, options: dict[str, Any], **about: Any) -> None:
         followed = exclude(annotator=person.annotator, reason=options["reason"], **about)
-        self.stdout.write(f"{person.name} is excluded: {told('exclude', followed)}")
+        self.stdout.write(f"{person.name} is excluded: {say_effects('exclude', followed)}")
         if options["reopen_slots"]:
             opened = reopen_slots(annotator=person.annotator, **about)
-            self.stdout.write(f"{person.name}: {told('reopen', opened)}")
+            self.stdout.write(f"{person.name}: {say_effects('reopen', opened)}")

@@ -20,7 +20,7 @@ from results.errors import CannotExport
 from results.exporting import FORMATS
 from results.management.progress import progress_bar
 from studies.actions.events import Actor
-from studies.management.arguments import actor_named, add_by, project_called
+from studies.management.arguments import add_by, read_actor, read_project
 from studies.models import Project
 from studies.permissions import Verb
 
@@ -40,8 +40,8 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
-        by = actor_named(options, Verb.EXPORT, project)
+        project = read_project(options["project"])
+        by = read_actor(options, Verb.EXPORT, project)
         try:
             paths = self._export(project, options, by)
             described = describe_exports(project=project, written=paths)
@@ -53,12 +53,12 @@ class Command(BaseCommand):
     def _export(self, project: Project, options: dict[str, Any], by: Actor) -> list[Path]:
         wanted: dict[str, Any] = {"format": options["format"], "folder": options["out"], "by": by}
         if is_of_project(options["format"]) and not options["study"]:
-            return [self._shown(project.slug, partial(export_project_into, project=project, **wanted))]
+            return [self._run_export(project.slug, partial(export_project_into, project=project, **wanted))]
         named = options["study"]
         studies = [exportable_study(project=project, name=named)] if named else exportable_studies(project=project)
-        return [self._shown(study.slug, partial(export_into, study=study, **wanted)) for study in studies]
+        return [self._run_export(study.slug, partial(export_into, study=study, **wanted)) for study in studies]
 
-    def _shown(self, name: str, export: Callable[..., WrittenFile]) -> Path:
+    def _run_export(self, name: str, export: Callable[..., WrittenFile]) -> Path:
         with progress_bar(name, " rows", self.stderr) as report:
             written = export(report=report, now=timezone.now())
         self.stdout.write(f"{written.path}: {written.rows} rows")

@@ -7,7 +7,7 @@ from results.actions.erasure import forget
 from results.actions.participants import NamedAnnotator
 from results.errors import CannotExport
 from results.management.people import PersonCommand
-from results.sentences import told
+from results.sentences import say_effects
 from studies.permissions import Verb
 
 
@@ -32,7 +32,7 @@ class Command(PersonCommand):
             forgotten = forget(annotator=person.annotator, **about)
         except CannotExport as error:
             raise CommandError(f"Nothing was deleted. {error}") from error
-        self.stdout.write(f"{person.name} is forgotten: {told('withdraw', forgotten.followed)}")
+        self.stdout.write(f"{person.name} is forgotten: {say_effects('withdraw', forgotten.followed)}")
         self.stdout.write(
             f"Deleted: answers {forgotten.rows.responses:,} (every version), sessions {forgotten.rows.sessions:,}, "
             f"files {forgotten.files:,}. Releases written again under a new hash: "

@@ -3,7 +3,7 @@ from typing import Any
 from annotation.actions.removing.removals import include
 from results.actions.participants import NamedAnnotator
 from results.management.people import PersonCommand
-from results.sentences import told
+from results.sentences import say_effects
 
 
 class Command(PersonCommand):
@@ -11,4 +11,4 @@ class Command(PersonCommand):
 
     def change(self, person: NamedAnnotator, options: dict[str, Any], **about: Any) -> None:
         followed = include(annotator=person.annotator, **about)
-        self.stdout.write(f"{person.name} counts again: {told('include', followed)}")
+        self.stdout.write(f"{person.name} counts again: {say_effects('include', followed)}")

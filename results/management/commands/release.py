@@ -19,10 +19,10 @@ from results.management.progress import progress_bar
 from results.models import Release
 from studies.actions.events import Actor
 from studies.actions.projects.datasets import dataset_studies
-from studies.management.arguments import actor_named, add_by, project_called
+from studies.management.arguments import add_by, read_actor, read_project
 from studies.models import Project, Study
 from studies.permissions import Verb
-from studies.wording import counted
+from studies.wording import format_count
 
 
 class Command(BaseCommand):
@@ -53,10 +53,10 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
-        by = actor_named(options, Verb.RELEASE, project)
+        project = read_project(options["project"])
+        by = read_actor(options, Verb.RELEASE, project)
         if options["with_provider_ids"]:
-            actor_named(options, Verb.IDENTIFY_PEOPLE, project)
+            read_actor(options, Verb.IDENTIFY_PEOPLE, project)
         about = About(options["name"], options["description"], options["licence"], options["citation"])
         try:
             study, *beside = _studies(project, options["study"], options["name"])
@@ -76,8 +76,8 @@ class Command(BaseCommand):
             )
         when = "frozen now" if created else f"frozen {release.made_at:%Y-%m-%d %H:%M} UTC"
         self.stdout.write(
-            f"{written.path}: {counted(release.dossier['size'], 'accepted item')}, "
-            f"{counted(release.responses, 'response')}, {when}"
+            f"{written.path}: {format_count(release.dossier['size'], 'accepted item')}, "
+            f"{format_count(release.responses, 'response')}, {when}"
         )
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from results.actions.reports import write_report
 from results.errors import CannotExport
 from results.reports.formats import FORMATS
-from studies.management.arguments import project_called
+from studies.management.arguments import read_project
 
 
 class Command(BaseCommand):
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, metavar="DIR", help="folder to write into; by default it is printed")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
+        project = read_project(options["project"])
         try:
             written = write_report(project=project, format=options["format"], folder=options["out"], now=timezone.now())
         except CannotExport as error:

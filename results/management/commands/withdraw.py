@@ -3,7 +3,7 @@ from typing import Any
 from results.actions.exports import discard_files
 from results.actions.participants import NamedAnnotator, withdraw
 from results.management.people import PersonCommand
-from results.sentences import told
+from results.sentences import say_effects
 
 
 class Command(PersonCommand):
@@ -14,7 +14,7 @@ class Command(PersonCommand):
 
     def change(self, person: NamedAnnotator, options: dict[str, Any], **about: Any) -> None:
         followed = withdraw(annotator=person.annotator, **about)
-        self.stdout.write(f"{person.name} has withdrawn: {told('withdraw', followed)}")
+        self.stdout.write(f"{person.name} has withdrawn: {say_effects('withdraw', followed)}")
         self.stdout.write(
             f"Files deleted: {discard_files():,}. Make exports and releases again; give no older file away."
         )

@@ -41,7 +41,7 @@ class Removals:
     def of_release(self, release: Release) -> RemovalDates:
         """Return the removals of people with a name in `release`; whoever withdrew earlier has no name."""
         held = self.in_releases.get(release.pk, set())
-        return self._since(release.project_id, held, made=release.made_at, frozen=True)
+        return self._removal_dates(release.project_id, held, made=release.made_at, frozen=True)
 
     def of_export(self, export: Export) -> RemovalDates:
         """Return the removals of people who answered a study of `export` before it was made."""
@@ -49,27 +49,27 @@ class Removals:
             return self.of_release(export.release)
         if not self.removals or get_writer(export.format).rows == "predictions":
             return RemovalDates()
-        behind, made = self._behind(export.study), export.finished_at
+        behind, made = self._release_study_ids(export.study), export.finished_at
         held = {
             annotator
             for annotator, first in self.first_answers.items()
             if any(study in behind and (made is None or at <= made) for study, at in first.items())
         }
-        return self._since(export.project_id, held, made=export.requested_at)
+        return self._removal_dates(export.project_id, held, made=export.requested_at)
 
-    def _behind(self, study: Study) -> set[int]:
+    def _release_study_ids(self, study: Study) -> set[int]:
         if study.pk not in self._studies:
             self._studies[study.pk] = {each.pk for each in release_studies([study])}
         return self._studies[study.pk]
 
-    def _since(self, project: int, held: set[int], *, made: datetime, frozen: bool = False) -> RemovalDates:
+    def _removal_dates(self, project: int, held: set[int], *, made: datetime, frozen: bool = False) -> RemovalDates:
         mine = [each for each in self.removals if each.project_id == project and each.annotator_id in held]
         withdrawn = [each.at for each in mine if each.why == Removal.Why.WITHDRAWN and (frozen or each.at >= made)]
         excluded = [each.at for each in mine if each.why == Removal.Why.EXCLUDED and each.at >= made]
         return RemovalDates(max(withdrawn, default=None), max(excluded, default=None))
 
 
-def removed_since(*, exports: Iterable[Export] = (), releases: Iterable[Release] = ()) -> Removals:
+def find_removals(*, exports: Iterable[Export] = (), releases: Iterable[Release] = ()) -> Removals:
     """Return the removals that matter to `exports` and `releases`, in three queries at most."""
     exports, releases = list(exports), [*releases, *(each.release for each in exports if each.release is not None)]
     projects = {each.project_id for each in exports} | {each.project_id for each in releases}
@@ -91,5 +91,5 @@ def removed_since(*, exports: Iterable[Export] = (), releases: Iterable[Release]
 def offered_exports(exports: Iterable[Export]) -> list[OfferedExport]:
     """Return `exports`, read with their studies and releases, each with what happened to its people since."""
     listed = list(exports)
-    removed = removed_since(exports=listed)
+    removed = find_removals(exports=listed)
     return [OfferedExport(export, removed.of_export(export)) for export in listed]

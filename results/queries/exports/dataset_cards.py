@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
-from results.exporting.card_text import Origin, PredictedBy, dataset_card
+from results.exporting.card_text import Origin, PredictionModel, dataset_card
 from results.exporting.dataset_card import About, DatasetCard
 from results.exporting.table_outline import tables_card
 from results.queries.exports.empty_formats import EmptyFormats
@@ -32,8 +32,8 @@ def studies_card(studies: Sequence[Study], about: About) -> DatasetCard:
         images = item.pair_images.values() if item.key in counted else item.images
         counted |= {item.key} if item.item else set()
         origins.update(Origin(image.role, image.source, image.licence, image.generator) for image in images)
-    names = [field.name for field in fields(PredictedBy)]
-    models = Counter(PredictedBy(*(getattr(row, name) for name in names)) for row in released_predictions(studies))
+    names = [field.name for field in fields(PredictionModel)]
+    models = Counter(PredictionModel(*(getattr(row, name) for name in names)) for row in released_predictions(studies))
     name = studies[0].slug if len(studies) == 1 else project.slug
     card = dataset_card(facts, report_of(facts), name=name, size=size, origins=origins, models=models, about=about)
     return replace(card, empty_formats=formats.reasons())

@@ -67,7 +67,7 @@ def descriptions_of_studies(
     among: only these sets.
     """
     items = (accepted_items(study, except_in=studies[:n]) for n, study in enumerate(studies))
-    yield from _by_set([_described(each, workers or {}, among) for each in items])
+    yield from _by_set([_accepted_descriptions(each, workers or {}, among) for each in items])
 
 
 def descriptions_of_project(project: Project) -> Iterator[DescribedImage]:
@@ -79,9 +79,9 @@ def descriptions_of_project(project: Project) -> Iterator[DescribedImage]:
     if declared := dataset_studies(project):
         yield from descriptions_of_studies(declared)
         return
-    accepted = [_described(accepted_decisions(study), {}, None) for study in last_accepting(project)]
+    accepted = [_accepted_descriptions(accepted_decisions(study), {}, None) for study in last_accepting(project)]
     written = [(row for row in rows if not row.described.number) for rows in accepted]
-    yield from _by_set([_imported(project), *written])
+    yield from _by_set([_imported_descriptions(project), *written])
 
 
 def _by_set(streams: Iterable[Iterator[_Row]]) -> Iterator[DescribedImage]:
@@ -94,16 +94,16 @@ def _by_set(streams: Iterable[Iterator[_Row]]) -> Iterator[DescribedImage]:
             yield replace(row.described, number=row.described.number or row.imported + written)
 
 
-def _imported(project: Project) -> Iterator[_Row]:
+def _imported_descriptions(project: Project) -> Iterator[_Row]:
     sets = Instance.objects.filter(project=project, captions__has_key=role_of(1)).order_by("pk")
     rows = sets.iterator(chunk_size=CHUNK)
     while chunk := list(islice(rows, CHUNK)):
         sizes = _set_sizes([instance.pk for instance in chunk])
         for instance in chunk:
-            yield from _imported_of(instance, sizes.get(instance.pk, 1))
+            yield from _set_descriptions(instance, sizes.get(instance.pk, 1))
 
 
-def _imported_of(instance: Instance, size: int, study: str = "") -> Iterator[_Row]:
+def _set_descriptions(instance: Instance, size: int, study: str = "") -> Iterator[_Row]:
     """Yield the imported descriptions of a set; `study` accepted the whole set, if any study did."""
     known = descriptions_of(instance.captions, instance.reference)
     for each in known:
@@ -113,7 +113,7 @@ def _imported_of(instance: Instance, size: int, study: str = "") -> Iterator[_Ro
         yield _Row(instance.pk, len(known), row)
 
 
-def _described(items: QuerySet[Decision], workers: Mapping[int, str], among: Among) -> Iterator[_Row]:
+def _accepted_descriptions(items: QuerySet[Decision], workers: Mapping[int, str], among: Among) -> Iterator[_Row]:
     """Yield the descriptions of accepted items by instance; for a whole set, the imported ones."""
     items = items if among is None else items.filter(question__instance__in=among)
     items = items.select_related("question__instance", "question__study").order_by("question__instance", "question")
@@ -123,11 +123,11 @@ def _described(items: QuerySet[Decision], workers: Mapping[int, str], among: Amo
         texts = texts_of(chunk)
         sizes = _set_sizes([decision.question.instance_id for decision in chunk])
         if texts and train_workers is None:
-            train_workers = written_for(TRAIN, project=chunk[0].question.study.project_id)
+            train_workers = split_writers(TRAIN, project=chunk[0].question.study.project_id)
         for decision in chunk:
             question, size = decision.question, sizes.get(decision.question.instance_id, 1)
             if question.item == WHOLE:
-                yield from _imported_of(question.instance, size, question.study.slug)
+                yield from _set_descriptions(question.instance, size, question.study.slug)
             elif said := texts.get(question.pk):
                 yield _row(question, said, size, workers, train_workers or set())
 
@@ -178,10 +178,10 @@ def texts_of(items: Sequence[Decision]) -> dict[int, Text]:
     writers = dict(Response.objects.filter(pk__in=sources.values()).values_list("pk", "annotator_id"))
     for pk, response in sources.items():
         found[pk] = replace(found[pk], writer=writers.get(response))
-    return found | _written(described)
+    return found | _written_descriptions(described)
 
 
-def _written(questions: Sequence[Question]) -> dict[int, Text]:
+def _written_descriptions(questions: Sequence[Question]) -> dict[int, Text]:
     """Return the description that stands for each of `questions`, which asked for one."""
     if not questions:
         return {}
@@ -201,7 +201,7 @@ def _written(questions: Sequence[Question]) -> dict[int, Text]:
     return found
 
 
-def written_for(split: str, *, project: int) -> set[int]:
+def split_writers(split: str, *, project: int) -> set[int]:
     """Return the annotators whose counted descriptions, accepted or not, are about sets of a split."""
     asking = Study.objects.filter(project=project).exclude(fed_by=None).select_related("fed_by")
     collecting = [study.fed_by_id for study in asking if study.design.asks_about_answers]

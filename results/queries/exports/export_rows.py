@@ -33,7 +33,7 @@ from results.queries.reports.report_rows import study_facts
 from results.queries.studies.events import events_about_data, noted_events
 from results.queries.studies.simulated_answers import has_simulated_answer
 from results.reports.sections.ratings import ratings_of
-from results.simulated import given_by_a_program
+from results.simulated import is_simulated
 from studies.models import Question, Study
 
 M = TypeVar("M", bound=Model)
@@ -45,9 +45,9 @@ def count_rows(rows: RowType, study: Study, among: Among = None) -> int:
     """Return the number of rows of this type that `study` has."""
     counted: dict[RowType, Callable[[], QuerySet[Any]]] = {
         "instances": lambda: _about(accepted_items(study), "question__instance", among),
-        "responses": lambda: _given(study, among),
-        "decisions": lambda: _decided(study, among),
-        "predictions": lambda: _predicted(study, among),
+        "responses": lambda: _responses(study, among),
+        "decisions": lambda: _decisions(study, among),
+        "predictions": lambda: _predictions(study, among),
         "conditions": lambda: _conditions(study, among),
         "events": lambda: events_about_data(study.project, [study]),
     }
@@ -63,7 +63,7 @@ def exported_rows(rows: RowType, study: Study, among: Among = None) -> Iterator[
         # Ratings and events concern the whole study, whichever instances are chosen.
         "ratings": lambda: rating_summaries(study),
         "predictions": lambda: given_predictions(study, among=among),
-        "conditions": lambda: conditions_called(_conditions(study, among).values_list("digest", flat=True)),
+        "conditions": lambda: find_conditions(_conditions(study, among).values_list("digest", flat=True)),
         "events": lambda: noted_events(study.project, [study]),
         "descriptions": lambda: descriptions_of_studies([study], among=among),
     }
@@ -75,7 +75,7 @@ def _about(rows: QuerySet[M], path: str, among: Among) -> QuerySet[M]:
     return rows if among is None else rows.filter(**{f"{path}__in": among})
 
 
-def _given(study: Study, among: Among = None) -> QuerySet[Response]:
+def _responses(study: Study, among: Among = None) -> QuerySet[Response]:
     withdrawn = Removal.objects.filter(project=study.project_id, why=Removal.Why.WITHDRAWN)
     given = Response.objects.filter(study=study).exclude(left_out=Removal.Why.WITHDRAWN)
     # An answer may have been in flight when the person withdrew.
@@ -95,7 +95,7 @@ def given_responses(
     if workers is None:
         workers = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     sittings = _sittings(study)
-    responses = _given(study, among).order_by("question_id", "received_at", "id")
+    responses = _responses(study, among).order_by("question_id", "received_at", "id")
     for row in responses.values(*_RESPONSE_FIELDS, **_RENAMED).iterator(chunk_size=CHUNK):
         if row["session_id"] in sittings and row["annotator_id"] in workers:
             yield _given_response(row, study, workers, sittings)
@@ -126,7 +126,7 @@ def counted_responses(study: Study, *, after: int | None, limit: int) -> list[tu
 
     Contents and names as in `given_responses`.
     """
-    rows = _after(_given(study).filter(counts()), after)
+    rows = _after(_responses(study).filter(counts()), after)
     found = list(rows.values(*_RESPONSE_FIELDS, **_RENAMED)[:limit])
     people = {row["annotator_id"] for row in found}
     named = Pseudonym.objects.filter(project=study.project_id, annotator__in=people)
@@ -183,12 +183,12 @@ def _right_text(option: str, answer: Any) -> str:
 def _sittings(study: Study) -> dict[int, tuple[int, bool]]:
     """Return for each session of `study` its number among its annotator's sessions, from 1, and if it was simulated."""
     number = Window(RowNumber(), partition_by=F("annotator_id"), order_by=("arrived_at", "id"))
-    played = ExpressionWrapper(given_by_a_program(), output_field=BooleanField())
+    played = ExpressionWrapper(is_simulated(), output_field=BooleanField())
     sessions = Session.objects.filter(study=study).annotate(sitting=number, simulated=played)
     return {pk: (sitting, simulated) for pk, sitting, simulated in sessions.values_list("pk", "sitting", "simulated")}
 
 
-def _decided(study: Study, among: Among = None) -> QuerySet[Decision]:
+def _decisions(study: Study, among: Among = None) -> QuerySet[Decision]:
     return _about(Decision.objects.filter(study=study), "question__instance", among)
 
 
@@ -209,7 +209,7 @@ _DECIDED_RENAMED = {
 
 def _decided_values(study: Study, among: Among = None) -> QuerySet[Decision, dict[str, Any]]:
     simulated = has_simulated_answer([study], question=OuterRef("question"))
-    decided: QuerySet[Any, Any] = _decided(study, among).annotate(simulated=simulated)
+    decided: QuerySet[Any, Any] = _decisions(study, among).annotate(simulated=simulated)
     return decided.values("pk", *_DECIDED_FIELDS, **_DECIDED_RENAMED)
 
 
@@ -263,14 +263,14 @@ def rating_summaries(study: Study) -> Iterator[RatingSummary]:
         )
 
 
-def _predicted(study: Study, among: Among = None) -> QuerySet[Prediction]:
+def _predictions(study: Study, among: Among = None) -> QuerySet[Prediction]:
     asked = Question.objects.filter(study=study, instance=OuterRef("instance"))
     return _about(Prediction.objects.filter(Exists(asked)), "instance", among)
 
 
 def given_predictions(study: Study, *, among: Among = None) -> Iterator[GivenPrediction]:
     """Yield the predictions about the instances of `study`."""
-    return _told(_predicted(study, among), stale_predictions(study.project))
+    return _prediction_rows(_predictions(study, among), stale_predictions(study.project))
 
 
 def released_predictions(studies: Sequence[Study]) -> Iterator[GivenPrediction]:
@@ -283,7 +283,7 @@ def released_predictions(studies: Sequence[Study]) -> Iterator[GivenPrediction]:
     for study in studies:
         accepted = accepted_decisions(study).filter(question__instance=OuterRef("instance"))
         about |= Prediction.objects.counted().filter(Exists(accepted))
-    return (row for row in _told(about, stale) if row.about != SUPERSEDED)
+    return (row for row in _prediction_rows(about, stale) if row.about != SUPERSEDED)
 
 
 def predictions_after(
@@ -306,7 +306,7 @@ _PREDICTION_FIELDS = (
 )
 
 
-def _told(predictions: QuerySet[Prediction], stale: Set[int]) -> Iterator[GivenPrediction]:
+def _prediction_rows(predictions: QuerySet[Prediction], stale: Set[int]) -> Iterator[GivenPrediction]:
     """Yield `predictions` as rows; the contents of those in `stale` differ from what people were asked."""
     found = predictions.order_by("instance_id", *_MODEL_NAMES, *_ASKED, "content_hash", "pk")
     for pk, *row in found.values_list("pk", *_PREDICTION_FIELDS).iterator(chunk_size=CHUNK):
@@ -337,10 +337,10 @@ def _given_prediction(key: str, name: str, version: str, weights: str, *rest: An
 
 
 def _conditions(study: Study, among: Among = None) -> QuerySet[Conditions]:
-    return Conditions.objects.filter(Exists(_predicted(study, among).filter(conditions=OuterRef("pk"))))
+    return Conditions.objects.filter(Exists(_predictions(study, among).filter(conditions=OuterRef("pk"))))
 
 
-def conditions_called(digests: Iterable[str]) -> Iterator[PredictionConditions]:
+def find_conditions(digests: Iterable[str]) -> Iterator[PredictionConditions]:
     """Yield the conditions with these digests, in this order."""
     found = Conditions.objects.filter(digest__in=list(digests)).order_by("digest")
     for digest, details in found.values_list("digest", "details"):

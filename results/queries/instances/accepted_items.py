@@ -113,9 +113,9 @@ def _accepted_instance(
         caption_rule=instance.caption_rule,
         images=images,
         study=study.slug,
-        kind=_listed(question.kind for question in questions),
+        kind=_join_names(question.kind for question in questions),
         decision=first.state,
-        rule=_listed(question.rule for question in questions),
+        rule=_join_names(question.rule for question in questions),
         winner=only.winner if only else "",
         settled=any(question.settled for question in questions),
         answers=sum(question.answers for question in questions),
@@ -131,7 +131,7 @@ def _accepted_instance(
     )
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(names))
 
 

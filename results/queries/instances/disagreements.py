@@ -22,7 +22,7 @@ SORTS = {DIVIDED: DISAGREEMENT, TIME: TIME, SKIPS: SKIPS}
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DisagreementFilters:
     """What the list shows: a filter of `SHOWN`, an instance type, words in a key or a caption; "" for all.
 
     `order`: of `ORDERS`.
@@ -46,7 +46,7 @@ class QuestionLine:
     is_settled: bool
 
 
-def decisions_shown(study: Study, shown: str) -> QuerySet[Decision]:
+def filtered_decisions(study: Study, shown: str) -> QuerySet[Decision]:
     """Return the decisions on the questions of a filter. Conflicting ones have all the answers requested so far."""
     decisions = Decision.objects.filter(study=study).order_by("question_id")
     if shown == SETTLED:
@@ -64,12 +64,12 @@ def decisions_shown(study: Study, shown: str) -> QuerySet[Decision]:
 
 def different_answers(study: Study) -> list[int]:
     """Return the ids of the questions with different answers, which takes seconds in a large study."""
-    return list(decisions_shown(study, DISAGREE).values_list("question_id", flat=True))
+    return list(filtered_decisions(study, DISAGREE).values_list("question_id", flat=True))
 
 
 def listed_questions(
     study: Study,
-    wanted: Wanted,
+    wanted: DisagreementFilters,
     *,
     different: Sequence[int] | None = None,
     ranked: Sequence[int] | None = None,
@@ -81,7 +81,7 @@ def listed_questions(
     if wanted.show == DISAGREE and different is not None:
         ids = list(different)
     else:
-        ids = list(decisions_shown(study, wanted.show).values_list("question_id", flat=True))
+        ids = list(filtered_decisions(study, wanted.show).values_list("question_id", flat=True))
     if wanted.type or wanted.words:
         fitting = Question.objects.filter(study=study)
         fitting = fitting.filter(instance__type=wanted.type) if wanted.type else fitting
@@ -117,8 +117,9 @@ def question_lines(ids: Sequence[int]) -> list[QuestionLine]:
     return [lines[pk] for pk in ids if pk in lines]
 
 
-def counts_shown(study: Study, known: Mapping[str, int]) -> Mapping[str, int]:
+def filter_counts(study: Study, known: Mapping[str, int]) -> Mapping[str, int]:
     """Return the number of questions of each filter. known: those that were counted before."""
     return {
-        shown: known[shown] if shown in known else decisions_shown(study, shown).order_by().count() for shown in SHOWN
+        shown: known[shown] if shown in known else filtered_decisions(study, shown).order_by().count()
+        for shown in SHOWN
     }

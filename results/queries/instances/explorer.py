@@ -21,7 +21,7 @@ from results.queries.instances.instance_list import images_of, tags_of
 from results.queries.instances.missing_questions import MissingQuestion, missing_questions
 from results.queries.instances.pages import Order, Slice, slice_of
 from results.queries.studies.question_reports import reports_heard
-from results.queries.studies.skips import failed_to_show
+from results.queries.studies.skips import image_skips
 from results.reports.explorer_links import ANSWERED, NO_NAME, NOT_SHOWN, OUTCOME_WORDS, SETTLED, SEVERAL, in_address
 from studies.actions.projects.datasets import dataset_studies
 from studies.actions.questions import upstream_studies
@@ -74,7 +74,7 @@ _SECONDS = re.compile(SECONDS)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class InstanceFilters:
     """The filters of the list; "" does not filter.
 
     `study`: a study of the project, by slug; the filters below it apply to that study, or to any one study if it is
@@ -170,8 +170,8 @@ class InstanceLine:
     not_asked: Sequence[MissingQuestion] = ()
 
 
-def listed(
-    project: Project, studies: Sequence[Study], wanted: Wanted, order: str = SOURCE, *, said: Q | None = None
+def list_instances(
+    project: Project, studies: Sequence[Study], wanted: InstanceFilters, order: str = SOURCE, *, said: Q | None = None
 ) -> InstanceSelection:
     """Return the matching instances of `project` in an order of `ORDERS`.
 
@@ -186,12 +186,15 @@ def listed(
     by = ORDERS.get(order, ORDERS[SOURCE])
     sorted_by = by.columns[0] if order in BY_FIGURES else ""
     figures = _figures(wanted, among) | ({f"{sorted_by}__isnull": False} if sorted_by else {})
-    others = [*_of_instances(project, wanted, said), *_of_studies(project, among, wanted, are_asked=bool(figures))]
+    others = [
+        *_instance_conditions(project, wanted, said),
+        *_study_conditions(project, among, wanted, are_asked=bool(figures)),
+    ]
     if wanted.without:
-        others.append(~_asked_by([study for study in studies if study.slug == wanted.without]))
+        others.append(~_is_asked([study for study in studies if study.slug == wanted.without]))
     found = Instance.objects.filter(*others, project=project)
     if not figures and len(others) == 1 and wanted.question in QUESTIONS:
-        return InstanceSelection(found, found, by, _with_question(among, wanted.question), "question__instance")
+        return InstanceSelection(found, found, by, _question_decisions(among, wanted.question), "question__instance")
     if not figures:
         return InstanceSelection(found, found, by, found)
     rows = InstanceFigures.objects.filter(**figures, study__in=[study.pk for study in among])
@@ -238,7 +241,7 @@ def page_of_instances(
     return Slice(lines, found.earlier, found.later), len(lines) if whole else shown.count() if count is None else count
 
 
-def _of_instances(project: Project, wanted: Wanted, said: Q | None) -> list[Q]:
+def _instance_conditions(project: Project, wanted: InstanceFilters, said: Q | None) -> list[Q]:
     """Return the conditions on the instances themselves, independent of questions."""
     names = {name: getattr(wanted, name) for name in ("type", "subtype", "split")}
     asked = [Q(**{name: "" if value == NO_NAME else value}) for name, value in names.items() if value]
@@ -246,58 +249,60 @@ def _of_instances(project: Project, wanted: Wanted, said: Q | None) -> list[Q]:
         asked.append(said or matching_words(project, wanted.words))
     if wanted.tag:
         tagged = Tag.instances.through.objects.filter(tag__project=project, tag__name=wanted.tag)
-        asked.append(_one_of(tagged, "instance"))
+        asked.append(_is_among(tagged, "instance"))
     if wanted.images in IMAGES:
-        awaited = _one_of(InstanceImage.objects.filter(image=None, instance__project=project), "instance")
+        awaited = _is_among(InstanceImage.objects.filter(image=None, instance__project=project), "instance")
         asked.append(awaited if wanted.images == AWAITED else ~awaited)
     if wanted.model:
         called = [model.pk for model in project.models.all() if str(model) == wanted.model]
-        asked.append(_one_of(Prediction.objects.counted().filter(model__in=called), "instance", is_index=True))
+        asked.append(_is_among(Prediction.objects.counted().filter(model__in=called), "instance", is_index=True))
     return asked
 
 
 def matching_words(project: Project, words: str) -> Q:
-    """Match the instances with these words in key or captions. A small number is listed by id, as in `_one_of`."""
+    """Match the instances with these words in key or captions. A small number is listed by id, as in `_is_among`."""
     says = Q(key__icontains=words) | Q(captions_containing("captions", words))
     found = list(Instance.objects.filter(says, project=project).order_by().values_list("pk", flat=True)[: FEW + 1])
     return Q(pk__in=found) if len(found) <= FEW else says
 
 
-def _of_studies(project: Project, studies: Sequence[Study], wanted: Wanted, *, are_asked: bool) -> list[Q]:
+def _study_conditions(
+    project: Project, studies: Sequence[Study], wanted: InstanceFilters, *, are_asked: bool
+) -> list[Q]:
     """Return the conditions on instances in `studies`, except those on figures.
 
     are_asked: whether other conditions already ensure that the selected study asks about the instances.
     """
     asked = []
     if wanted.question in QUESTIONS:
-        asked.append(_one_of(_with_question(studies, wanted.question), "question__instance"))
+        asked.append(_is_among(_question_decisions(studies, wanted.question), "question__instance"))
     if wanted.person:
         named = Pseudonym.objects.filter(project=project, name=wanted.person).values("annotator")
         given = Response.objects.counted().filter(annotator__in=named, study__in=studies)
-        asked.append(_one_of(given, "question__instance"))
+        asked.append(_is_among(given, "question__instance"))
     if wanted.survey:
         # What is no number is the number of no survey.
         numbers = [int(wanted.survey)] if _WHOLE.fullmatch(wanted.survey) else []
         slots = SurveyQuestion.objects.filter(survey__study__in=studies, survey__number__in=numbers)
-        asked.append(_one_of(slots, "question__instance"))
+        asked.append(_is_among(slots, "question__instance"))
     if wanted.reason in REASONS:
-        asked.append(_spoken_against(studies, wanted.reason))
+        asked.append(_is_reported(studies, wanted.reason))
     if wanted.state == NOT_ASKED:
-        asked.append(~_asked_by(studies))
+        asked.append(~_is_asked(studies))
     elif wanted.state in _STANDS_FOR and not wanted.study:
-        asked.append(_in_project(project, studies, _STANDS_FOR[wanted.state]))
+        asked.append(_has_project_outcome(project, studies, _STANDS_FOR[wanted.state]))
     elif _is_of_parts(wanted, studies):
         # Several items of an instance may have different outcomes.
         for study in studies:
-            of_items = [_one_of(instances_with(each, study), "pk") for each in _STANDS_FOR[wanted.state]]
+            of_items = [_is_among(instances_with(each, study), "pk") for each in _STANDS_FOR[wanted.state]]
             asked.append(reduce(or_, of_items))
     elif wanted.study and not asked and not are_asked:
         # Filters on answers and questions match no instance that the study does not ask about.
-        asked.append(_asked_by(studies))
+        asked.append(_is_asked(studies))
     return asked
 
 
-def _one_of(rows: QuerySet[Any], path: str, *, is_index: bool = False) -> Q:
+def _is_among(rows: QuerySet[Any], path: str, *, is_index: bool = False) -> Q:
     """Match the instances that `path` leads to from `rows`.
 
     A small number is looked up first and listed by id: databases underestimate how rare the rows are, and would then
@@ -309,7 +314,7 @@ def _one_of(rows: QuerySet[Any], path: str, *, is_index: bool = False) -> Q:
 
 
 def _looked_up_or_listed(rows: QuerySet[Any], path: str) -> tuple[Q, Q]:
-    """Return both conditions of `_one_of`: one looks each instance up, one lists all instances first."""
+    """Return both conditions of `_is_among`: one looks each instance up, one lists all instances first."""
     instances = rows.order_by().values_list(path, flat=True)
     some = list(instances[: FEW + 1])
     if len(some) <= FEW:
@@ -317,13 +322,13 @@ def _looked_up_or_listed(rows: QuerySet[Any], path: str) -> tuple[Q, Q]:
     return Q(Exists(rows.order_by().filter(**{path: OuterRef("pk")}))), Q(pk__in=instances)
 
 
-def _is_of_parts(wanted: Wanted, studies: Sequence[Study]) -> bool:
+def _is_of_parts(wanted: InstanceFilters, studies: Sequence[Study]) -> bool:
     """Whether the outcome filter is about items that are parts of their instances."""
     is_of_study = bool(wanted.study) and wanted.state in _STANDS_FOR
     return is_of_study and any(study.design.asks_about_parts for study in studies)
 
 
-def _figures(wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:
+def _figures(wanted: InstanceFilters, studies: Sequence[Study]) -> dict[str, Any]:
     """Return the conditions on figures, all of one study: lookup -> value."""
     figures: dict[str, Any] = {**_ALIKE.get(wanted.alike, {}), **_PARTED.get(wanted.parted, {})}
     for text, lookup in ((wanted.longer, "seconds__gte"), (wanted.shorter, "seconds__lte")):
@@ -336,11 +341,11 @@ def _figures(wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:
     return figures
 
 
-def _asked_by(studies: Iterable[Study]) -> Q:
-    return _one_of(Question.objects.filter(study__in=studies), "instance")
+def _is_asked(studies: Iterable[Study]) -> Q:
+    return _is_among(Question.objects.filter(study__in=studies), "instance")
 
 
-def _with_question(studies: Iterable[Study], name: str) -> QuerySet[Decision]:
+def _question_decisions(studies: Iterable[Study], name: str) -> QuerySet[Decision]:
     """Return the decisions on the questions of `studies` in this state."""
     asked = Q(pk__in=[])
     for study in studies:
@@ -356,18 +361,18 @@ def _with_question(studies: Iterable[Study], name: str) -> QuerySet[Decision]:
     return Decision.objects.filter(asked)
 
 
-def _spoken_against(studies: Sequence[Study], name: str) -> Q:
+def _is_reported(studies: Sequence[Study], name: str) -> Q:
     if name == NOT_SHOWN:
-        return _one_of(failed_to_show(studies), "question__instance")
+        return _is_among(image_skips(studies), "question__instance")
     reports = reports_heard(studies)
-    return _one_of(reports if name == ANY else reports.filter(reason=name), "question__instance")
+    return _is_among(reports if name == ANY else reports.filter(reason=name), "question__instance")
 
 
-def _in_any(studies: Iterable[Study], outcomes: Sequence[Outcome]) -> Q:
-    return _one_of(InstanceFigures.objects.filter(study__in=studies, outcome__in=outcomes), "instance")
+def _has_outcome(studies: Iterable[Study], outcomes: Sequence[Outcome]) -> Q:
+    return _is_among(InstanceFigures.objects.filter(study__in=studies, outcome__in=outcomes), "instance")
 
 
-def _in_project(project: Project, studies: Sequence[Study], outcomes: Sequence[Outcome]) -> Q:
+def _has_project_outcome(project: Project, studies: Sequence[Study], outcomes: Sequence[Outcome]) -> Q:
     """Match the instances with one of these outcomes in the project.
 
     The outcome in a study of its dataset or, if none has asked about them yet, in the last study before it. Instances
@@ -375,21 +380,21 @@ def _in_project(project: Project, studies: Sequence[Study], outcomes: Sequence[O
     """
     declared = dataset_studies(project)
     if not declared:
-        return _in_any(studies, outcomes)
+        return _has_outcome(studies, outcomes)
     if Outcome.AGREED in outcomes:
         on_the_way = [each for study in declared for each in (study, *upstream_studies(study))]
-        return _in_any(studies, outcomes) & ~_asked_by(on_the_way)
-    return reduce(or_, (_on_the_way_to(study, outcomes) for study in declared))
+        return _has_outcome(studies, outcomes) & ~_is_asked(on_the_way)
+    return reduce(or_, (_has_pipeline_outcome(study, outcomes) for study in declared))
 
 
-def _on_the_way_to(study: Study, outcomes: Sequence[Outcome]) -> Q:
+def _has_pipeline_outcome(study: Study, outcomes: Sequence[Outcome]) -> Q:
     way = [study, *upstream_studies(study)]
-    standing = _in_any(way[:1], outcomes)
+    standing = _has_outcome(way[:1], outcomes)
     # Accepted only upstream of the dataset is no outcome yet.
     earlier = set(outcomes) - {Outcome.ACCEPTED} | ({Outcome.ACCEPTED} if Outcome.NONE_YET in outcomes else set())
     for index, study in enumerate(way[1:], start=1):
         if earlier:
-            standing |= _in_any([study], sorted(earlier)) & ~_asked_by(way[:index])
+            standing |= _has_outcome([study], sorted(earlier)) & ~_is_asked(way[:index])
     return standing
 
 

@@ -27,8 +27,8 @@ from results.queries.instances.explorer import (
     NOT_ASKED,
     STATES,
     THERE,
-    Wanted,
-    listed,
+    InstanceFilters,
+    list_instances,
 )
 from results.reports.explorer_links import NO_NAME, in_address
 from studies.actions.projects.datasets import ways_to_dataset
@@ -88,7 +88,7 @@ class FacetTable:
         """Make a table; `cell_of` has the index of the cell of each of `instances`, sorted ids."""
         sizes = Counter(cell_of)
         steps = [after - before for before, after in pairwise([0, *instances])]
-        return cls(cells, [sizes[index] for index in range(len(cells))], _packed(steps), _packed(cell_of))
+        return cls(cells, [sizes[index] for index in range(len(cells))], _pack(steps), _pack(cell_of))
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Self:
@@ -98,7 +98,7 @@ class FacetTable:
         ]
         return cls(cells, stored["counts"], stored["instances"], stored["cell_of"])
 
-    def stored(self) -> dict[str, Any]:
+    def dump(self) -> dict[str, Any]:
         """Return the table as JSON."""
         return dict(vars(self))
 
@@ -113,7 +113,7 @@ class FacetTable:
         """Return the number of instances in each cell: of all, or of those `among` that the table has."""
         if among is None:
             return dict(enumerate(self.counts))
-        places = dict(zip(accumulate(_unpacked(self.instances)), _unpacked(self.cell_of), strict=True))
+        places = dict(zip(accumulate(_unpack(self.instances)), _unpack(self.cell_of), strict=True))
         return Counter(places[instance] for instance in among if instance in places)
 
 
@@ -121,11 +121,11 @@ def _pairs(stored: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
     return tuple((study, outcome) for study, outcome in stored)
 
 
-def _packed(numbers: Iterable[int]) -> str:
+def _pack(numbers: Iterable[int]) -> str:
     return b64encode(zlib.compress(array("q", numbers).tobytes(), 1)).decode()
 
 
-def _unpacked(stored: str) -> Sequence[int]:
+def _unpack(stored: str) -> Sequence[int]:
     return array("q", zlib.decompress(b64decode(stored)))
 
 
@@ -134,7 +134,7 @@ def facet_table(project: Project) -> FacetTable | None:
 
     Outcomes are those of `InstanceFigures`.
     """
-    tags, awaited = _tags(project), _awaited(project)
+    tags, awaited = _tags(project), _incomplete_instances(project)
     outcomes, items = _outcomes(project), _items(project)
     found: dict[Cell, int] = {}
     instances, cell_of = array("q"), array("q")
@@ -157,7 +157,7 @@ def _tags(project: Project) -> Mapping[int, Sequence[str]]:
     return found
 
 
-def _awaited(project: Project) -> set[int]:
+def _incomplete_instances(project: Project) -> set[int]:
     missing = InstanceImage.objects.filter(image=None, instance__project=project).order_by()
     return set(missing.values_list("instance_id", flat=True))
 
@@ -197,7 +197,7 @@ def count_facets(
     table: FacetTable,
     project: Project,
     studies: Sequence[Study],
-    wanted: Wanted,
+    wanted: InstanceFilters,
     order: str = "",
     *,
     said: Q | None = None,
@@ -205,13 +205,14 @@ def count_facets(
 ) -> FacetCounts | None:
     """Return how many instances the list would show for each value of each facet, the other filters unchanged.
 
-    None if the filters that are no facets leave too many instances. studies, said: as for `explorer.listed`. shown:
-    the instances that match `wanted`, if they were selected already. One query, or none where only facets filter.
+    None if the filters that are no facets leave too many instances. studies, said: as for `explorer.list_instances`.
+    shown: the instances that match `wanted`, if they were selected already. No query where only
+    facets filter.
     """
     others, among = _without_facets(wanted, order), None
     if any(asdict(others).values()):
         if shown is None or others != wanted:
-            shown = listed(project, studies, others, order, said=said).instances
+            shown = list_instances(project, studies, others, order, said=said).instances
         among = list(shown.order_by().values_list("pk", flat=True)[: MOST_LOOKED_UP + 1])
         if len(among) > MOST_LOOKED_UP:
             return None
@@ -223,23 +224,25 @@ def count_facets(
     return FacetCounts({**counts, **({"study": None} if _is_by_study(wanted, order) else {})}, matching)
 
 
-def needs_lookup(wanted: Wanted, order: str = "") -> bool:
+def needs_lookup(wanted: InstanceFilters, order: str = "") -> bool:
     """Whether `count_facets` has to look up which instances meet the filters that are no facets."""
     return any(asdict(_without_facets(wanted, order)).values())
 
 
-def _without_facets(wanted: Wanted, order: str) -> Wanted:
+def _without_facets(wanted: InstanceFilters, order: str) -> InstanceFilters:
     """Return the filters that are no facets, with the study that they are about."""
     study = wanted.study if _is_by_study(wanted, order) else ""
     return replace(wanted, **{**dict.fromkeys(FACETS, ""), "study": study})
 
 
-def _is_by_study(wanted: Wanted, order: str) -> bool:
+def _is_by_study(wanted: InstanceFilters, order: str) -> bool:
     """Whether the filters that are no facets, or the order, depend on the chosen study."""
     return any(getattr(wanted, name) for name in _BY_STUDY) or bool(order in BY_FIGURES and wanted.study)
 
 
-def _count(counts: Mapping[str, Counter[str]], cell: Cell, size: int, wanted: Wanted, states: "_States") -> int:
+def _count(
+    counts: Mapping[str, Counter[str]], cell: Cell, size: int, wanted: InstanceFilters, states: "_States"
+) -> int:
     """Count the instances of a cell under the values of each facet whose other filters they meet.
 
     Return how many of them meet all filters.
@@ -262,14 +265,14 @@ def _count(counts: Mapping[str, Counter[str]], cell: Cell, size: int, wanted: Wa
     return size if is_met else 0
 
 
-def _filters(wanted: Wanted, name: str) -> bool:
+def _filters(wanted: InstanceFilters, name: str) -> bool:
     """Whether a filter is in use; unknown values of `images` are ignored by the list."""
     value = getattr(wanted, name)
     return value in IMAGES if name == "images" else bool(value)
 
 
 class _States:
-    """The states of cells, in a study or in the project: the rules of `explorer.listed` on facet values."""
+    """The states of cells, in a study or in the project: the rules of `explorer.list_instances` on facet values."""
 
     def __init__(self, project: Project, studies: Sequence[Study]) -> None:
         self.slugs = [study.slug for study in studies]

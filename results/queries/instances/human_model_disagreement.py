@@ -37,13 +37,13 @@ class _Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AskedContent:
     """The hash of a question's content, "" if no model is known to have been shown anything, and its options."""
 
     content: str
     options: Options
 
-    def answered_by(self, prediction: Prediction) -> bool:
+    def matches(self, prediction: Prediction) -> bool:
         """Whether `prediction` is about this question; a declared one is matched by its options."""
         if prediction.content_hash:
             return prediction.content_hash == self.content
@@ -55,7 +55,7 @@ _Contents = dict[str, dict[int, _Outcome]]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ComparisonFilters:
     """The filters of the list; "" does not filter. `asked`: kind and variant, as from `kind_and_variant`."""
 
     way: str = Way.PEOPLE
@@ -88,7 +88,7 @@ def human_model_disagreements(project: Project, study: Study | None = None) -> l
     counted = studies.exclude(purpose__in=NOT_COUNTED) if study is None else studies
     people = [one for way in Way for one in _people(counted, way)]
     models = _models(project, set(map(_name, people)))
-    asked = _asked_by({one.question: _name(one) for one in people}, models)
+    asked = _asked_contents({one.question: _name(one) for one in people}, models)
     found = []
     for one in sorted(people, key=lambda one: (one.instance, one.question)):
         rights = _about(models[_name(one)], asked[one.question])
@@ -104,7 +104,7 @@ def _people(studies: QuerySet[Study], way: Way) -> Iterator[Disagreement]:
     """
     about = ("question", "question__instance", "study__slug", "question__kind", "question__variant")
     category = ("question__instance__type", "question__instance__subtype")
-    questions = Question.objects.filter(_agreeing(way), study__in=studies).exclude(right="")
+    questions = Question.objects.filter(_models_agree(way), study__in=studies).exclude(right="")
     answered = Response.objects.counted().filter(question__in=questions).exclude(choice="")
     rows = answered.order_by().values_list(*about, *category)
     counted = rows.annotate(answers=Count("pk"), rights=Count("pk", filter=Q(choice=F("question__right"))))
@@ -113,7 +113,7 @@ def _people(studies: QuerySet[Study], way: Way) -> Iterator[Disagreement]:
             yield Disagreement(question, instance, of, kind, variant, type, subtype, way, answers, right)
 
 
-def _agreeing(way: Way) -> Exists:
+def _models_agree(way: Way) -> Exists:
     """Match the questions for whose name all predictions about some one content are right, or wrong.
 
     Whatever a question shows, its models can only agree if those that were shown the same, or that declare theirs, do.
@@ -162,7 +162,7 @@ def _models(project: Project, names: set[_Name]) -> dict[_Name, _Contents]:
     return found
 
 
-def _about(contents: _Contents, asked: _Asked) -> dict[int, bool]:
+def _about(contents: _Contents, asked: _AskedContent) -> dict[int, bool]:
     """Return whether each model was right about a question; computed predictions replace declared ones."""
     declared = contents.get("", {}).items()
     rights = {model: each.right for model, each in declared if asked.options.fit(each.options)}
@@ -175,19 +175,19 @@ def _name(one: Disagreement) -> _Name:
     return one.instance, one.kind, one.variant
 
 
-def _asked_by(questions: Mapping[int, _Name], models: Mapping[_Name, _Contents]) -> dict[int, _Asked]:
+def _asked_contents(questions: Mapping[int, _Name], models: Mapping[_Name, _Contents]) -> dict[int, _AskedContent]:
     """Return the content hash and options of each question, by id."""
-    found: dict[int, _Asked] = {}
+    found: dict[int, _AskedContent] = {}
     ids = list(questions)
     for start in range(0, len(ids), CHUNK):
         read = Question.objects.filter(pk__in=ids[start : start + CHUNK])
         for pk, name, content in read.values_list("pk", "kind", "content"):
             kind, is_computed = get_kind(name), models[questions[pk]].keys() - {""}
-            found[pk] = _Asked(content_hash(kind, content) if is_computed else "", options_of(kind, content))
+            found[pk] = _AskedContent(content_hash(kind, content) if is_computed else "", options_of(kind, content))
     return found
 
 
-def predicted_in(study: Study) -> dict[str, dict[int, float]]:
+def model_correctness(study: Study) -> dict[str, dict[int, float]]:
     """Return how right models were, from 0 to 1: model by name -> id of the question.
 
     Covers the questions of `study` with a known right answer, and only predictions about exactly the content shown.
@@ -199,7 +199,7 @@ def predicted_in(study: Study) -> dict[str, dict[int, float]]:
 
 
 def _own_scores(study: Study) -> dict[str, dict[int, float]]:
-    """Return `predicted_in` for kinds that score answers themselves.
+    """Return `model_correctness` for kinds that score answers themselves.
 
     The answer that follows from a model's scores of the options is scored as a person's answer.
     """
@@ -227,7 +227,7 @@ def _score(asked: AskedQuestion, scores: Mapping[str, float]) -> float | None:
     """Return the score of the answer that follows from a model's scores; None if they are not those of the question."""
     if not options_of(asked.kind, asked.content).fit(frozenset(scores)):
         return None
-    answer = asked.kind.predicted(asked.content, scores)
+    answer = asked.kind.predict_answer(asked.content, scores)
     if answer is None:
         # Tied options are no choice; other kinds may not derive an answer from scores.
         return 0.0 if asked.kind.has_one_label else None
@@ -235,14 +235,14 @@ def _score(asked: AskedQuestion, scores: Mapping[str, float]) -> float | None:
 
 
 def _right_options(study: Study) -> dict[str, dict[int, float]]:
-    """Return `predicted_in` for questions with one right option."""
+    """Return `model_correctness` for questions with one right option."""
     own = kinds_with_own_scores(study)
     asked = Question.objects.filter(study=study, taken_out_at=None).exclude(right="").exclude(kind__in=own)
     asked = asked.order_by("pk")
     names = {pk: (instance, kind, variant) for pk, instance, kind, variant in asked.values_list(*_COLUMNS)}
     models = _models(study.project, set(names.values()))
     known = {pk: name for pk, name in names.items() if name in models}
-    asked_by = _asked_by(known, models)
+    asked_by = _asked_contents(known, models)
     found: dict[str, dict[int, float]] = {}
     for model in Model.objects.filter(project=study.project) if known else ():
         rights = {pk: _about(models[name], asked_by[pk]).get(model.pk) for pk, name in known.items()}
@@ -309,7 +309,7 @@ def _line(one: Disagreement, question: Question, people: Counter[str], predictio
     chosen: dict[str, list[tuple[str, float | None]]] = defaultdict(list)
     others = []
     for each in predictions_on(question, predictions):
-        key = _chosen(each, question.right, [option.key for option in options])
+        key = _chosen_option(each, question.right, [option.key for option in options])
         if key:
             chosen[key].append((str(each.model), (each.scores or {}).get(key)))
         else:
@@ -326,7 +326,7 @@ def _line(one: Disagreement, question: Question, people: Counter[str], predictio
         )
         for option in options
     ]
-    return Line(one, question.instance, kind.shown(question.content), choices, others)
+    return Line(one, question.instance, kind.question_content(question.content), choices, others)
 
 
 def predictions_on(question: Question, predictions: Iterable[Prediction]) -> list[Prediction]:
@@ -335,12 +335,12 @@ def predictions_on(question: Question, predictions: Iterable[Prediction]) -> lis
     predictions: of the same instance, kind and variant, in the order of their content hashes.
     """
     kind = get_kind(question.kind)
-    asked = _Asked(content_hash(kind, question.content), options_of(kind, question.content))
+    asked = _AskedContent(content_hash(kind, question.content), options_of(kind, question.content))
     # A computed prediction comes after a declared one, and replaces it.
-    return list({each.model_id: each for each in predictions if asked.answered_by(each)}.values())
+    return list({each.model_id: each for each in predictions if asked.matches(each)}.values())
 
 
-def _chosen(prediction: Prediction, right: str, options: Sequence[str]) -> str:
+def _chosen_option(prediction: Prediction, right: str, options: Sequence[str]) -> str:
     """Return the key of the option that a model chose, "" if unknown or tied."""
     if prediction.is_right:
         return right

@@ -97,7 +97,7 @@ class History:
     why: str = ""
 
     @property
-    def counted(self) -> Sequence[GivenAnswer]:
+    def counted_answers(self) -> Sequence[GivenAnswer]:
         return [given for given in self.answers if given.counted]
 
     @property
@@ -109,7 +109,7 @@ class History:
         return self.shown.pictures
 
     @property
-    def settled_with(self) -> ShownOption | None:
+    def settled_option(self) -> ShownOption | None:
         return next((option for option in self.options if option.key == self.decision.settled_choice), None)
 
     @property
@@ -169,12 +169,12 @@ class Stage:
         return sum(one.decision.answers for one in self.asked)
 
     @property
-    def wanted(self) -> int:
+    def answers_wanted(self) -> int:
         return sum(one.question.answers_wanted for one in self.asked)
 
     @property
     def last_answer(self) -> datetime | None:
-        return max((given.at for one in self.asked for given in one.counted), default=None)
+        return max((given.at for one in self.asked for given in one.counted_answers), default=None)
 
     @property
     def decided_at(self) -> datetime | None:
@@ -206,7 +206,7 @@ def votes_on(history: Iterable[History], *, image: str = "", text: str = "") -> 
         Votes(one.question, option.chosen_by, option.wins, option.right)
         for one in history
         for option in one.options
-        if one.counted and ((image and option.image == image) or (text and option.text == text))
+        if one.counted_answers and ((image and option.image == image) or (text and option.text == text))
     ]
 
 
@@ -297,7 +297,7 @@ def _history(question: Any, responses: Iterable[Response], names: Mapping[int, s
     return History(
         question=question,
         decision=question.decision,
-        shown=_shown(question),
+        shown=_question_content(question),
         options=options,
         answers=[_answer(response, question, by_key, names) for response in responses],
         used=question.used,
@@ -315,10 +315,10 @@ def _right_said(question: Question) -> str:
     return json.dumps(right, ensure_ascii=False)
 
 
-def _shown(question: Question) -> QuestionContent:
+def _question_content(question: Question) -> QuestionContent:
     """Return what a question shows, including the answers offered for each of several things."""
     kind = get_kind(question.kind)
-    shown = kind.shown(question.content)
+    shown = kind.question_content(question.content)
     compared = [option.picture for option in kind.options(question.content) if option.picture]
     return shown if kind.has_one_label else replace(shown, pictures=[*shown.pictures, *compared])
 

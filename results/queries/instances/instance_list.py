@@ -42,7 +42,7 @@ def one_origin(images: Sequence[InstanceImage]) -> InstanceImage | None:
     return images[0] if len(images) > 1 and len(origins) == 1 and images[0].image_id else None
 
 
-def told_of(instance: Instance) -> dict[str, str]:
+def description_notes(instance: Instance) -> dict[str, str]:
     """Return role -> note: what the import knew about descriptions of an image set."""
     found = {}
     for each in descriptions_of(instance.captions, instance.reference):

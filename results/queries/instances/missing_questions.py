@@ -26,7 +26,7 @@ def missing_questions(
     outcomes: id of an instance -> id of each study that asks about it -> its outcome there.
     """
     found: dict[int, list[MissingQuestion]] = {instance.pk: [] for instance in instances}
-    for study in _on_the_way(project):
+    for study in _pipeline_studies(project):
         missing = [each for each in instances if _could_ask(study, outcomes.get(each.pk, {}))]
         if not missing:
             continue
@@ -45,7 +45,7 @@ def _could_ask(study: Study, outcomes: Mapping[int, Outcome]) -> bool:
     return passed and study.pk not in outcomes
 
 
-def _on_the_way(project: Project) -> list[Study]:
+def _pipeline_studies(project: Project) -> list[Study]:
     """Return the launched studies of the dataset and those before them, earliest first."""
     ways = ways_to_dataset(project)
     launched = {study.pk: study for way in ways for study in reversed(way) if study.launched_at is not None}

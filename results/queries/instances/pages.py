@@ -46,7 +46,7 @@ class Order:
     is_backward: bool = False
 
     @property
-    def turned(self) -> "Order":
+    def opposite(self) -> "Order":
         return replace(self, is_backward=not self.is_backward)
 
     def sort(self, rows: QuerySet[M]) -> QuerySet[M]:
@@ -76,7 +76,7 @@ def slice_of(rows: QuerySet[M], order: Order, size: int, *, after: str = "", bef
         return _slice(list(order.sort(rows)[: size + 1]), size, is_first=True)
     if not before:
         return _slice(list(order.behind(rows, start)[: size + 1]), size, is_first=False)
-    ahead = list(order.turned.behind(rows, start)[: size + 1])
+    ahead = list(order.opposite.behind(rows, start)[: size + 1])
     if len(ahead) <= size:
         # Fewer rows than a page before it: the first page is shown in full instead.
         return _slice(list(order.sort(rows)[: size + 1]), size, is_first=True)
@@ -107,4 +107,4 @@ def neighbours(rows: QuerySet[M], order: Order, pk: int) -> tuple[M | None, M | 
     here = _row(rows, order, str(pk))
     if here is None:
         return None, None
-    return order.turned.behind(rows, here).first(), order.behind(rows, here).first()
+    return order.opposite.behind(rows, here).first(), order.behind(rows, here).first()

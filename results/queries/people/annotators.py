@@ -39,7 +39,7 @@ def persons_answers(
         answers = answers.filter(question__in=answers.filter(annotator=beside).values("question"))
     asked = None if beside is None else answers.values("question")
     planned = planned_surveys(study, asked)
-    units, became = _units(study, answers), what_became(study)
+    units, became = _units(study, answers), answer_outcomes(study)
     scores = {(scored.question, scored.annotator): scored.score for scored in answer_scores(study, asked)}
     rows = answers.annotate(ms=took_ms()).values_list(*_FIELDS)
     for pk, annotator, question, instance, kind, choice, right, *measured, survey in rows.iterator(chunk_size=CHUNK):
@@ -61,7 +61,7 @@ def persons_answers(
         )
 
 
-def what_became(study: Study) -> Mapping[int, str]:
+def answer_outcomes(study: Study) -> Mapping[int, str]:
     """Return answer -> state, as decided by the accepting studies about answers of `study`; a rejection prevails."""
     asking = [feed for feed in study.feeds.all() if feed.accepts]
     if not asking:

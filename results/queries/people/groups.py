@@ -23,7 +23,7 @@ def group_lines(project: Project) -> list[GroupLine]:
     """Return the groups that were declared or that a study requires, by name."""
     people, asking = _sizes(project), defaultdict(list)
     for study in project.studies.select_related("project").defer("source").order_by("slug"):
-        for group in _asked_for(study):
+        for group in _required_groups(study):
             asking[group].append(study)
     return [GroupLine(name, people.get(name, 0), asking[name]) for name in sorted({*people, *asking})]
 
@@ -34,7 +34,7 @@ def people_in_group(project: Project, group: str) -> int:
 
 def undeclared_groups(study: Study) -> list[str]:
     """Return the empty groups that `study` requires; none once it is closed."""
-    asked = _asked_for(study)
+    asked = _required_groups(study)
     if not asked or study.state == StudyState.CLOSED:
         return []
     declared = _sizes(study.project)
@@ -46,6 +46,6 @@ def _sizes(project: Project) -> dict[str, int]:
     return dict(counted.order_by())
 
 
-def _asked_for(study: Study) -> list[str]:
-    given = (condition.given for condition in study.design.eligibility)
+def _required_groups(study: Study) -> list[str]:
+    given = (condition.parameters for condition in study.design.eligibility)
     return list(dict.fromkeys(str(each["group"]) for each in given if "group" in each))

@@ -12,12 +12,12 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from annotation.models import Removal, Response, Session, SessionState
 from annotation.models.responses import counts
 from annotation.models.sessions import has_unlikely_times
-from annotation.session_pay import PayItem, SessionOwed, owed_for, total
+from annotation.session_pay import PayItem, SessionOwed, compute_pay, total
 from results.models import Pseudonym
 from results.sentences import unlikely_times
-from results.simulated import given_by_a_program
+from results.simulated import is_simulated
 from studies.models import Project, Study
-from studies.wording import counted
+from studies.wording import format_count
 
 PER_PAGE = 50
 
@@ -99,7 +99,7 @@ def session_lines(study: Study, people: Collection[int] | None = None) -> list[S
     for pk, annotator, state, found, accepted in sessions.order_by("arrived_at", "pk").values_list(*columns):
         all_answers, counted = given.get(pk, (0, 0))
         evidence = unlikely_times(found) if found and accepted is None else ""
-        owed = owed_for(state, all_answers, study.design, unlikely_times=bool(evidence))
+        owed = compute_pay(state, all_answers, study.design, unlikely_times=bool(evidence))
         lines.append(SessionLine(pk, annotator, SessionState(state), all_answers, counted, owed, evidence))
     return lines
 
@@ -143,7 +143,7 @@ def owed_by_study(studies: Sequence[Study]) -> dict[int, OwedSums]:
 
 
 def _owed_sums(study: Study, states: Sequence[tuple[int, str]], answers: Mapping[int, int]) -> OwedSums:
-    owed = [(state, owed_for(state, answers.get(pk, 0), study.design)) for pk, state in states]
+    owed = [(state, compute_pay(state, answers.get(pk, 0), study.design)) for pk, state in states]
     each = Counter(of.amount(PayItem.SESSION) for state, of in owed if state == SessionState.FINISHED)
     paid = sum(answers.get(pk, 0) for pk, _ in states) if study.design.pay.per_answer else 0
     return OwedSums(total((of for _, of in owed), PayItem.SESSION, PayItem.WAITING), paid, each)
@@ -168,7 +168,7 @@ class Debt:
     def __str__(self) -> str:
         people = "1 person" if self.people == 1 else f"{self.people:,} people"
         owed = [f"{self.study.design.pay.currency} {self.amount:.2f} to {people}"]
-        decide = [f"the pay of {counted(self.to_decide, 'session')} that you decide about"]
+        decide = [f"the pay of {format_count(self.to_decide, 'session')} that you decide about"]
         parts = (owed if self.amount else []) + (decide if self.to_decide else [])
         return f"{self.study.slug}: {' and '.join(parts)}"
 
@@ -177,7 +177,7 @@ def debts(project: Project) -> list[Debt]:
     """Return what each launched study of `project` owes to people; whether it was paid is not recorded."""
     found = []
     for study in project.studies.filter(launched_at__isnull=False).order_by("launched_at", "pk"):
-        programs = set(Session.objects.filter(given_by_a_program(), study=study).values_list("pk", flat=True))
+        programs = set(Session.objects.filter(is_simulated(), study=study).values_list("pk", flat=True))
         lines = [line for line in session_lines(study) if line.pk not in programs]
         due = [line for line in lines if line.owed.amount()]
         undecided = sum(line.owed.to_decide for line in lines)
@@ -189,35 +189,35 @@ def debts(project: Project) -> list[Debt]:
 
 def owed_page(study: Study, *, page: Any) -> Page[Any]:
     """Return one page of the people of `study` with the amounts due to them, by name."""
-    found: Page[Any] = Paginator(came_to(study), PER_PAGE).get_page(page)
-    found.object_list = owed_to(study, list(found.object_list))
+    found: Page[Any] = Paginator(study_pseudonyms(study), PER_PAGE).get_page(page)
+    found.object_list = amounts_due(study, list(found.object_list))
     return found
 
 
-def everybody_owed(study: Study) -> list[PersonOwed]:
+def all_amounts_due(study: Study) -> list[PersonOwed]:
     """Return the amounts due to all people of `study`, by name."""
-    return _owed_to(study, list(came_to(study)), session_lines(study))
+    return _amounts_due(study, list(study_pseudonyms(study)), session_lines(study))
 
 
-def came_to(study: Study) -> QuerySet[Pseudonym]:
+def study_pseudonyms(study: Study) -> QuerySet[Pseudonym]:
     """Return the names of all people of `study`, in order."""
     came = Session.objects.filter(study=study, annotator=OuterRef("annotator_id"))
     return Pseudonym.objects.filter(Exists(came), project=study.project_id).order_by("name")
 
 
-def owed_to(study: Study, named: Sequence[Pseudonym]) -> list[PersonOwed]:
+def amounts_due(study: Study, named: Sequence[Pseudonym]) -> list[PersonOwed]:
     """Return the amounts due to each of `named`, a page of people, for `study`."""
-    return _owed_to(study, named, session_lines(study, [each.annotator_id for each in named]))
+    return _amounts_due(study, named, session_lines(study, [each.annotator_id for each in named]))
 
 
-def _owed_to(study: Study, named: Sequence[Pseudonym], lines: Sequence[SessionLine]) -> list[PersonOwed]:
+def _amounts_due(study: Study, named: Sequence[Pseudonym], lines: Sequence[SessionLine]) -> list[PersonOwed]:
     theirs: dict[int, list[SessionLine]] = defaultdict(list)
     for line in lines:
         theirs[line.annotator].append(line)
     removals = Removal.objects.in_force().filter(project=study.project_id).order_by("why")
     # Of two, the last prevails: the person's own wish before a researcher's.
     removed = dict(removals.values_list("annotator_id", "why"))
-    programs = Session.objects.filter(given_by_a_program(), study=study)
+    programs = Session.objects.filter(is_simulated(), study=study)
     simulated = set(programs.order_by().values_list("annotator_id", flat=True).distinct())
     people = [(each.name, each.annotator_id) for each in named]
     return [_person(name, theirs[pk], study, removed.get(pk, ""), simulated=pk in simulated) for name, pk in people]

@@ -34,7 +34,7 @@ class PersonSession:
     skips: int
 
     @property
-    def owed(self) -> Decimal:
+    def amount_owed(self) -> Decimal:
         return self.line.owed.amount()
 
 
@@ -75,7 +75,7 @@ def owed_by_currency(sessions: Sequence[PersonSession]) -> Mapping[str, Decimal]
     """Return what is owed for `sessions`, by currency."""
     found: dict[str, Decimal] = defaultdict(Decimal)
     for each in sessions:
-        found[each.session.study.design.pay.currency] += each.owed
+        found[each.session.study.design.pay.currency] += each.amount_owed
     return dict(found)
 
 
@@ -103,16 +103,16 @@ def answers_of(person: Pseudonym, *, study: Study | None, differing: bool, page:
     if study is not None:
         given = given.filter(study=study)
     if differing:
-        given = _differing(given)
+        given = _differing_responses(given)
     found: Page[Any] = Paginator(given.annotate(ms=took_ms()).order_by("-received_at", "-pk"), PER_PAGE).get_page(page)
     responses = list(found.object_list)
     asked = histories(Question.objects.filter(pk__in=[one.question_id for one in responses]), project=person.project)
     by_question = {each.question.pk: each for each in asked}
-    found.object_list = [_shown(by_question[one.question_id], one, person.name) for one in responses]
+    found.object_list = [_shown_answer(by_question[one.question_id], one, person.name) for one in responses]
     return found
 
 
-def _differing(given: QuerySet[Response]) -> QuerySet[Response]:
+def _differing_responses(given: QuerySet[Response]) -> QuerySet[Response]:
     others = Response.objects.counted().filter(question=OuterRef("question")).exclude(annotator=OuterRef("annotator"))
     by_choice = ~Q(choice="") & Exists(others.exclude(choice=OuterRef("choice")))
     # Answers without a single label are compared as a whole; free texts are never equal.
@@ -121,9 +121,9 @@ def _differing(given: QuerySet[Response]) -> QuerySet[Response]:
     return given.filter(by_choice | as_whole)
 
 
-def _shown(asked: History, response: Any, name: str) -> ShownAnswer:
+def _shown_answer(asked: History, response: Any, name: str) -> ShownAnswer:
     mine = [given for given in asked.answers if given.name == name]
-    others = [given for given in asked.counted if given.name != name]
+    others = [given for given in asked.counted_answers if given.name != name]
     given = next(each for each in mine if (each.version, each.at) == (response.version, response.received_at))
     pairs = [
         (other.labels[part], label) for other in others for part, label in given.labels.items() if part in other.labels

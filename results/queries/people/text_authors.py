@@ -2,7 +2,7 @@
 
 from annotation.models import Response
 from results.models import Pseudonym
-from results.queries.people.annotators import what_became
+from results.queries.people.annotators import answer_outcomes
 from results.queries.reports.described_texts import was_pasted
 from results.queries.reports.report_rows import CHUNK, study_facts
 from results.reports.sections.descriptions import description_study
@@ -13,15 +13,15 @@ from studies.models import Study, StudyState
 WRITTEN_SECONDS = "from_first_key_ms"
 
 
-def kinds_written(study: Study) -> set[str]:
+def written_kinds(study: Study) -> set[str]:
     """Return the kinds of `study` whose answers are texts, in whole or in part."""
     return {part.kind for part in study.design.parts if get_kind(part.kind).is_written}
 
 
-def writing_in(study: Study) -> Writing:
+def study_writing(study: Study) -> Writing:
     """Return the counted texts of `study`. All annotators have names."""
-    became = what_became(study)
-    given = Response.objects.counted_in(study).filter(question__kind__in=kinds_written(study)).order_by("pk")
+    became = answer_outcomes(study)
+    given = Response.objects.counted_in(study).filter(question__kind__in=written_kinds(study)).order_by("pk")
     about = ("annotator_id", "question__kind", "question__instance__type", "choice", "answer", "writing")
     texts = []
     for pk, writer, kind, type, label, answer, how in given.values_list("pk", *about).iterator(chunk_size=CHUNK):
@@ -32,12 +32,12 @@ def writing_in(study: Study) -> Writing:
             seconds = None if took is None else took / 1000
             texts.append(WrittenText(writer, type, words, was_pasted(how), seconds, became.get(pk, "")))
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
-    described = description_study([study_facts(asking) for asking in asking_about(study)])
+    described = description_study([study_facts(asking) for asking in asking_studies(study)])
     retrievals = [one for each in described for one in each.retrievals]
     return Writing(texts, names, [each.study for each in described], retrievals)
 
 
-def asking_about(study: Study) -> list[Study]:
+def asking_studies(study: Study) -> list[Study]:
     """Return the launched studies about the answers of `study`."""
     asking = study.feeds.exclude(state=StudyState.DRAFT).order_by("pk")
     return [each for each in asking if each.design.asks_about_answers]

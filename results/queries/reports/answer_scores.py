@@ -60,7 +60,7 @@ def answer_scores(study: Study, among: QuerySet[Any, Any] | None = None) -> list
     asked = asked_questions(study, kinds, among)
     return [
         ScoredAnswer(question, annotator, score)
-        for question, annotator, _, answer in _counted(study, kinds, among)
+        for question, annotator, _, answer in _counted_answers(study, kinds, among)
         if (score := asked[question].score(answer)) is not None
     ]
 
@@ -75,7 +75,7 @@ def measured_questions(study: Study) -> list[MeasuredQuestion]:
         return []
     asked, planned = asked_questions(study, kinds), planned_surveys(study)
     given: dict[int, dict[int, Any]] = {}
-    for question, annotator, survey, answer in _counted(study, kinds):
+    for question, annotator, survey, answer in _counted_answers(study, kinds):
         if not planned.is_added(question, survey):
             given.setdefault(question, {})[annotator] = answer.value
     measured = []
@@ -88,7 +88,7 @@ def measured_questions(study: Study) -> list[MeasuredQuestion]:
     return measured
 
 
-def _counted(
+def _counted_answers(
     study: Study, kinds: Sequence[str], among: QuerySet[Any, Any] | None = None
 ) -> Iterator[tuple[int, int, int, Answer]]:
     """Yield question, annotator, survey and answer of the counted answers, in order of arrival."""

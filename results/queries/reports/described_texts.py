@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from annotation.models import Response
 from annotation.models.responses import RESPONSE
-from results.queries.exports.descriptions import author_of, descriptions_of_project, written_for
+from results.queries.exports.descriptions import author_of, descriptions_of_project, split_writers
 from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
 from studies.actions.questions import selected_instances
 from studies.descriptions import DESCRIPTION, SET, TRAIN, descriptions_of, source_description
@@ -43,26 +43,26 @@ def was_pasted(writing: Mapping[str, Any] | None) -> bool | None:
     return None if pastes is None else pastes > len(lengths) or any(lengths)
 
 
-def described_by(study: Study) -> dict[int, DescriptionFacts]:
+def question_descriptions(study: Study) -> dict[int, DescriptionFacts]:
     """Return the description that each question of `study` asks about, by question id.
 
     Questions of other kinds in the study ask about no description, whatever their source.
     """
     if not study.design.asks_about_answers:
         return {}
-    return dict(_imported(study)) | dict(_written(study))
+    return dict(_imported_descriptions(study)) | dict(_written_descriptions(study))
 
 
-def _asked_about(study: Study, source: str) -> QuerySet[Question]:
+def _derived_questions(study: Study, source: str) -> QuerySet[Question]:
     """Return the questions of `study` made from such a source and asking about it, in order."""
     kinds = [part.kind for part in study.design.parts if get_kind(part.kind).asks_about_answers]
     return Question.objects.filter(study=study, kind__in=kinds, source_type=source).order_by("pk")
 
 
-def _imported(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
+def _imported_descriptions(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
     """Yield the imported descriptions that are asked about; each set is read once."""
     asked: dict[int, list[tuple[int, int]]] = {}
-    questions = _asked_about(study, DESCRIPTION)
+    questions = _derived_questions(study, DESCRIPTION)
     for pk, instance, number in questions.values_list("pk", "instance_id", "source_id").iterator(chunk_size=CHUNK):
         asked.setdefault(instance, []).append((pk, number))
     if not asked:
@@ -76,14 +76,14 @@ def _imported(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
                 yield pk, DescriptionFacts(each.text, None, each.author, tuple(each.tags), tuple(each.looked_for))
 
 
-def _written(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
-    questions = _asked_about(study, RESPONSE)
+def _written_descriptions(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
+    questions = _derived_questions(study, RESPONSE)
     asked_about = Response.objects.filter(pk__in=questions.order_by().values("source_id")).order_by()
     rows = asked_about.values_list("pk", "annotator_id", "writing")
     writers = {pk: (writer, writing) for pk, writer, writing in rows}
     if not writers:
         return
-    train_workers = written_for(TRAIN, project=study.project_id)
+    train_workers = split_writers(TRAIN, project=study.project_id)
     asked = questions.values_list("pk", "source_id", "source", "instance__split")
     for pk, response, source, split in asked.iterator(chunk_size=CHUNK):
         said = source_description(source)
@@ -102,12 +102,12 @@ def written_for_study(study: Study) -> Mapping[str, WrittenFacts]:
         return {}
     texts: Counter[str] = Counter()
     not_possible: Counter[str] = Counter()
-    for type, is_text in _collected(study, study.fed_by) if study.fed_by else _launched_with(study):
+    for type, is_text in _collected_descriptions(study, study.fed_by) if study.fed_by else _launch_descriptions(study):
         (texts if is_text else not_possible)[type] += 1
     return {type: WrittenFacts(texts[type], not_possible[type]) for type in sorted({*texts, *not_possible})}
 
 
-def _collected(study: Study, feeding: Study) -> Iterator[tuple[str, bool]]:
+def _collected_descriptions(study: Study, feeding: Study) -> Iterator[tuple[str, bool]]:
     chosen = selected_instances(study).order_by()
     given = Response.objects.counted_in(feeding).filter(question__instance__in=chosen).order_by("pk")
     about = ("question__instance__type", "question__kind", "question__content", "choice", "answer")
@@ -118,7 +118,7 @@ def _collected(study: Study, feeding: Study) -> Iterator[tuple[str, bool]]:
             yield type, handed is not None
 
 
-def _launched_with(study: Study) -> Iterator[tuple[str, bool]]:
-    asked = _asked_about(study, DESCRIPTION).filter(taken_out_at=None)
+def _launch_descriptions(study: Study) -> Iterator[tuple[str, bool]]:
+    asked = _derived_questions(study, DESCRIPTION).filter(taken_out_at=None)
     for type in asked.values_list("instance__type", flat=True).iterator(chunk_size=CHUNK):
         yield type, True

@@ -45,7 +45,7 @@ def _answerable(study: Study, name: str) -> LabelSpace:
     )
 
 
-def shown_beside(study: Study) -> dict[int, tuple[str, ...]]:
+def preference_options(study: Study) -> dict[int, tuple[str, ...]]:
     """Return the options shown together in each question that asks for a preference."""
     prefer = [part.kind for part in study.design.parts if get_kind(part.kind).is_preference]
     if not prefer:

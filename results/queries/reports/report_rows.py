@@ -11,17 +11,17 @@ from analytics.outcomes import outcome_of_question
 from annotation.minimum_pay import minimum_hourly_pay
 from annotation.models import Decision, Removal, Response, Session
 from predictions.models import Prediction
-from predictions.queries.contents import predicted_otherwise, stale_predictions
-from results.queries.instances.human_model_disagreement import human_model_disagreements, predicted_in
+from predictions.queries.contents import mismatched_instances, stale_predictions
+from results.queries.instances.human_model_disagreement import human_model_disagreements, model_correctness
 from results.queries.people.payments_due import owed_sums
 from results.queries.reports.added_answers import PlannedSurveys, planned_surveys
 from results.queries.reports.answer_scores import answer_scores, measured_questions
-from results.queries.reports.described_texts import described_by, described_sets, written_for_study
-from results.queries.reports.label_spaces import label_spaces, shown_beside, with_all_labels
+from results.queries.reports.described_texts import described_sets, question_descriptions, written_for_study
+from results.queries.reports.label_spaces import label_spaces, preference_options, with_all_labels
 from results.queries.studies.pipeline import studies_in_order
 from results.queries.studies.progress import paid_sessions
-from results.queries.studies.simulated_answers import answering, simulated_studies
-from results.queries.studies.skips import failed_to_show
+from results.queries.studies.simulated_answers import answering_sessions, simulated_studies
+from results.queries.studies.skips import image_skips
 from results.reports.facts import (
     AnswerFacts,
     MismatchedPredictions,
@@ -33,7 +33,7 @@ from results.reports.facts import (
     StudyFacts,
 )
 from results.reports.sections.people import asks_the_four
-from results.simulated import given_by_a_program
+from results.simulated import is_simulated
 from studies.actions.projects.datasets import dataset_studies
 from studies.actions.questions import upstream_studies
 from studies.kinds import get_kind, has_own_score
@@ -59,7 +59,7 @@ def project_facts(project: Project) -> ProjectFacts:
     )
 
 
-def _removed(project: Project, why: str) -> int:
+def _removed_count(project: Project, why: str) -> int:
     """Return the number of people whose answers do not count in `project` for that reason."""
     removed = Removal.objects.filter(project=project, why=why, ended_at=None).order_by()
     return removed.values("annotator").distinct().count()
@@ -116,15 +116,15 @@ def study_facts(study: Study) -> StudyFacts:
     is_by_question = whole.knows_answers and not asks_the_four(whole)
     return replace(
         outline,
-        predicted=predicted_in(study) if is_by_question else {},
-        predicted_otherwise=predicted_otherwise(study) if asks_the_four(whole) else {},
+        predicted=model_correctness(study) if is_by_question else {},
+        predicted_otherwise=mismatched_instances(study) if asks_the_four(whole) else {},
         parts=parts,
         questions=questions,
         categories=categories,
         answers=_answers(study),
         surveys=_surveys(study),
-        beside=shown_beside(study),
-        described=described_by(study),
+        beside=preference_options(study),
+        described=question_descriptions(study),
         written=written_for_study(study),
         scored=answer_scores(study),
         measured=measured_questions(study),
@@ -143,8 +143,8 @@ def _project(project: Project, studies: Sequence[StudyFacts]) -> ProjectFacts:
         categories={},
         studies=studies,
         dataset=[study.slug for study in dataset_studies(project)],
-        withdrawn=_removed(project, Removal.Why.WITHDRAWN),
-        excluded=_removed(project, Removal.Why.EXCLUDED),
+        withdrawn=_removed_count(project, Removal.Why.WITHDRAWN),
+        excluded=_removed_count(project, Removal.Why.EXCLUDED),
     )
 
 
@@ -154,11 +154,11 @@ def study_outline(study: Study) -> StudyFacts:
     sessions = Session.objects.filter(study=study).order_by()
     design, owed = study.design, owed_sums(study)
     who = (
-        answering()
+        answering_sessions()
         .filter(study=study)
         .aggregate(
             annotators=Count("annotator", distinct=True),
-            simulated=Count("annotator", distinct=True, filter=given_by_a_program()),
+            simulated=Count("annotator", distinct=True, filter=is_simulated()),
             first=Min("arrived_at"),
             last=Max("arrived_at"),
         )
@@ -191,8 +191,8 @@ def study_outline(study: Study) -> StudyFacts:
         above=simulated_studies(upstream_studies(study)),
         ethics=design.ethics,
         minimum_hourly_pay=minimum_hourly_pay(design.pay.currency),
-        **_counted_with_instances(Decision.objects.filter(study=study).exclude(settled_choice=""), "settled"),
-        **_counted_with_instances(failed_to_show([study]), "skipped"),
+        **_count_instances(Decision.objects.filter(study=study).exclude(settled_choice=""), "settled"),
+        **_count_instances(image_skips([study]), "skipped"),
         **_double_surveys(study),
     )
 
@@ -207,7 +207,7 @@ def _double_surveys(study: Study) -> dict[str, Any]:
     return {"double_surveys": doubles.count(), "asked_twice": asked.distinct().count()}
 
 
-def _counted_with_instances(rows: QuerySet[Any], name: str) -> dict[str, Any]:
+def _count_instances(rows: QuerySet[Any], name: str) -> dict[str, Any]:
     """Return the number of these rows, which lead to a question, and of their instances."""
     about = Count("question__instance", distinct=True)
     counted: dict[str, Any] = rows.order_by().aggregate(**{name: Count("pk"), f"{name}_about": about})
@@ -247,7 +247,7 @@ def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, 
     followed = ("state", "winner", "answers", "question__answers_wanted", "settled_choice", "question__undone_at")
     category = ("question__instance__type", "question__instance__subtype")
     rows = decisions.values_list(*about, *right_ones, *followed, *category)
-    questions, categories, once = [], {}, _shared()
+    questions, categories, once = [], {}, _make_interner()
     for pk, instance, kind, variant, *rest in rows.iterator(chunk_size=CHUNK):
         right, right_answer, item, state, winner, answers, wanted, settled, undone_at, *of = rest
         is_scored = kind in own and bool(right or right_answer is not None)
@@ -272,7 +272,7 @@ def _surveys(study: Study) -> dict[int, set[int]]:
     return found
 
 
-def _shared() -> Callable[[Any], Any]:
+def _make_interner() -> Callable[[Any], Any]:
     """Share equal values: a database returns a new string per row, and a million rows have a dozen."""
     known: dict[Any, Any] = {}
     return lambda value: known.setdefault(value, value)
@@ -287,7 +287,7 @@ def _answers(study: Study) -> list[AnswerFacts]:
     seat_columns = ("slot__seat__survey__number", "slot__seat__number")
     rows = counted.order_by("pk").values_list("question_id", "annotator_id", *seat_columns, "choice")
     planned = planned_surveys(study)
-    once = _shared()
+    once = _make_interner()
     labelled = [
         AnswerFacts(question, once(annotator), survey, once(choice), seat, planned.is_added(question, survey))
         for question, annotator, survey, seat, choice in rows.exclude(choice="").iterator(chunk_size=CHUNK)

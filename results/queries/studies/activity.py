@@ -32,7 +32,7 @@ class StudyActivity:
     first: int | None
     last: int | None
 
-    def stored(self) -> dict[str, Any]:
+    def dump(self) -> dict[str, Any]:
         """Return plain values, for `activity_of`."""
         amounts = [None if each is None else str(each) for each in (self.wage.median, self.wage.tenth_percentile)]
         return {**asdict(self), "wage": [self.wage.n, *amounts, self.wage.reason]}

@@ -12,7 +12,7 @@ from results.exporting.rows import NotedEvent
 from results.models import Pseudonym
 from studies.actions.events import What
 from studies.models import Event, Project, Study
-from studies.wording import counted
+from studies.wording import format_count
 
 EVENTS_PER_PAGE = 50
 EVENTS_ABOUT_PEOPLE = 20
@@ -145,18 +145,18 @@ def _line(event: Event) -> EventLine:
         return EventLine(who, f"did this: {event.what}{f', {study}' if study else ''}", event.at)
 
 
-def _imported(study: str, told: Details) -> str:
+def _say_import(study: str, told: Details) -> str:
     files = [
-        f"notes on {counted(file['noted'], 'description')} from {file['file']}"
+        f"notes on {format_count(file['noted'], 'description')} from {file['file']}"
         if file.get("noted")
-        else f"{counted(file['added'], 'instance')} from {file['file']}"
+        else f"{format_count(file['added'], 'instance')} from {file['file']}"
         for file in told["files"]
     ]
     return f"imported {', '.join(files)}"
 
 
-def _duplicated(study: str, told: Details) -> str:
-    again = f", about {counted(told['instances'], 'instance')}" if "instances" in told else ""
+def _say_duplicate(study: str, told: Details) -> str:
+    again = f", about {format_count(told['instances'], 'instance')}" if "instances" in told else ""
     return f"made {study}, a copy of {told['original']}{again}"
 
 
@@ -165,9 +165,9 @@ def _dataset(study: str, told: Details) -> str:
     return f"made the accepted items of {studies} the dataset" if studies else "made all instances the dataset"
 
 
-def _more_wanted(study: str, told: Details) -> str:
-    followed = f"; {counted(told['decisions'], 'question')} decided otherwise for now" if told["decisions"] else ""
-    return f"asked for {counted(told['more'], 'more answer')} to each question of {study}{followed}"
+def _say_extension(study: str, told: Details) -> str:
+    followed = f"; {format_count(told['decisions'], 'question')} decided otherwise for now" if told["decisions"] else ""
+    return f"asked for {format_count(told['more'], 'more answer')} to each question of {study}{followed}"
 
 
 def _completion(study: str, told: Details) -> str:
@@ -175,52 +175,55 @@ def _completion(study: str, told: Details) -> str:
     return f"set what follows once all answers to {study} are in: {'it ' + ' and '.join(then) if then else 'nothing'}"
 
 
-def _of_model(template: str) -> Callable[[str, Details], str]:
+def _say_model_run(template: str) -> Callable[[str, Details], str]:
     """Return a sentence about a model run: on the questions of a study, or of a kind about all instances."""
     return lambda study, told: template.format(model=told["model"], about=study or f"all {told['kind']}")
 
 
-def _computed(study: str, told: Details) -> str:
-    wrong = f"; {counted(told['wrong'], 'question')} could not be scored" if told["wrong"] else ""
-    return f"had {counted(told['predictions'], 'prediction')} of {told['model']} computed{wrong}"
+def _say_computation(study: str, told: Details) -> str:
+    wrong = f"; {format_count(told['wrong'], 'question')} could not be scored" if told["wrong"] else ""
+    return f"had {format_count(told['predictions'], 'prediction')} of {told['model']} computed{wrong}"
 
 
-def _export_wanted(study: str, told: Details) -> str:
-    chosen = f", of {counted(told['instances'], 'chosen instance')}" if "instances" in told else ""
+def _say_export_request(study: str, told: Details) -> str:
+    chosen = f", of {format_count(told['instances'], 'chosen instance')}" if "instances" in told else ""
     return f"asked for the {told['format']} export of {study}{chosen}"
 
 
-def _exported(study: str, told: Details) -> str:
-    return f"exported {study or 'the whole project'} as {told['format']}, {counted(told['rows'], 'row')}"
+def _say_export(study: str, told: Details) -> str:
+    return f"exported {study or 'the whole project'} as {told['format']}, {format_count(told['rows'], 'row')}"
 
 
-def _followed(template: str) -> Callable[[str, Details], str]:
+def _say_effects(template: str) -> Callable[[str, Details], str]:
     """Return a sentence about a person or a question, with the effects."""
 
     def sentence(study: str, told: Details) -> str:
-        followed = [counted(told["answers"], "answer"), f"{counted(told['decisions'], 'question')} decided otherwise"]
+        followed = [
+            format_count(told["answers"], "answer"),
+            f"{format_count(told['decisions'], 'question')} decided otherwise",
+        ]
         if told["undone"]:
-            followed.append(f"{counted(told['undone'], 'question')} out of the dataset")
+            followed.append(f"{format_count(told['undone'], 'question')} out of the dataset")
         if told["restored"]:
-            followed.append(f"{counted(told['restored'], 'question')} back in the dataset")
+            followed.append(f"{format_count(told['restored'], 'question')} back in the dataset")
         return f"{template.format_map({'study': study, **told})}: {', '.join(followed)}"
 
     return sentence
 
 
-def _forgotten(study: str, told: Details) -> str:
+def _say_erasure(study: str, told: Details) -> str:
     releases = "".join(f"; the rows of {each['name']} are now {each['sha256'][:12]}" for each in told["releases"])
-    return f"deleted what was stored of an annotator, {counted(told['responses'], 'answer')}{releases}"
+    return f"deleted what was stored of an annotator, {format_count(told['responses'], 'answer')}{releases}"
 
 
 class _Number(int):
     """A number that a template can count things with: "{answers:answer}" is "1 answer" or "2 answers"."""
 
     def __format__(self, noun: str) -> str:
-        return super().__format__(noun) if noun in ("", ",") else counted(self, noun)
+        return super().__format__(noun) if noun in ("", ",") else format_count(self, noun)
 
 
-def _simple(template: str) -> Callable[[str, Details], str]:
+def _say_numbers(template: str) -> Callable[[str, Details], str]:
     """Return a sentence that contains only names and numbers."""
 
     def sentence(study: str, told: Details) -> str:
@@ -230,14 +233,14 @@ def _simple(template: str) -> Callable[[str, Details], str]:
     return sentence
 
 
-def _invited(template: str) -> Callable[[str, Details], str]:
+def _say_invitation(template: str) -> Callable[[str, Details], str]:
     return lambda study, told: template.format(whom=told["whom"] or "somebody", role=told["role"])
 
 
-def _launched(study: str, told: Details) -> str:
+def _say_launch(study: str, told: Details) -> str:
     if not told["questions"]:
         return f"launched {study}, which gets its questions while it is open"
-    return _simple("launched {study} with {questions:question}")(study, told)
+    return _say_numbers("launched {study} with {questions:question}")(study, told)
 
 
 def _deletion(study: str, told: Details) -> str:
@@ -246,89 +249,89 @@ def _deletion(study: str, told: Details) -> str:
 
 
 SENTENCES: dict[What, Callable[[str, Details], str]] = {
-    What.PROJECT_MADE: _simple("made the project"),
-    What.PROJECT_CHANGED: _simple("changed the project"),
-    What.PROJECT_RENAMED: _simple("called the project {name}, which was {before}"),
-    What.PROJECT_ARCHIVED: _simple("archived the project"),
-    What.PROJECT_REOPENED: _simple("took the project out of the archive"),
+    What.PROJECT_MADE: _say_numbers("made the project"),
+    What.PROJECT_CHANGED: _say_numbers("changed the project"),
+    What.PROJECT_RENAMED: _say_numbers("called the project {name}, which was {before}"),
+    What.PROJECT_ARCHIVED: _say_numbers("archived the project"),
+    What.PROJECT_REOPENED: _say_numbers("took the project out of the archive"),
     What.PROJECT_DELETION_REQUESTED: _deletion,
-    What.PROJECT_DELETION_CANCELLED: _simple("cancelled the deletion of the project"),
-    What.MEMBER_INVITED: _invited("invited {whom} to become a member, as {role}"),
-    What.INVITATION_CANCELLED: _invited("cancelled the invitation of {whom} as {role}"),
-    What.MEMBER_ADDED: _simple("added {member} to the project, as {role}"),
-    What.MEMBER_CHANGED: _simple("changed the role of {member} to {role}"),
-    What.MEMBER_REMOVED: _simple("ended the membership of {member}"),
-    What.IMPORT_REQUESTED: _simple("asked for the import of {files}"),
-    What.IMPORT_CANCELLED: _simple("cancelled the import of {files}"),
-    What.MAPPING_CHANGE_REQUESTED: _simple("asked to change the mapping of {files}"),
-    What.MAPPING_CHANGE_CANCELLED: _simple("cancelled the change of the mapping of {files}"),
-    What.MAPPING_CHANGED: _simple("changed the mapping of {files}: {columns}"),
-    What.INSTANCES_IMPORTED: _imported,
-    What.INSTANCES_TAGGED: _simple("put the tag {tag} on {instances:instance}"),
-    What.INSTANCES_UNTAGGED: _simple("took the tag {tag} off {instances:instance}"),
-    What.PREDICTIONS_IMPORTED: _simple("imported {predictions:prediction} of {model}"),
-    What.PREDICTIONS_REQUESTED: _of_model("asked {model} for its answers to {about}"),
-    What.PREDICTIONS_CANCELLED: _of_model("cancelled what {model} was asked about {about}"),
-    What.PREDICTIONS_RESUMED: _of_model("went on with what {model} was asked about {about}"),
-    What.PREDICTIONS_COMPUTED: _computed,
-    What.MODEL_RENAMED: _simple("renamed the model {model} to {name}"),
-    What.MODEL_DELETED: _simple("deleted the model {model} and its {predictions:prediction}"),
+    What.PROJECT_DELETION_CANCELLED: _say_numbers("cancelled the deletion of the project"),
+    What.MEMBER_INVITED: _say_invitation("invited {whom} to become a member, as {role}"),
+    What.INVITATION_CANCELLED: _say_invitation("cancelled the invitation of {whom} as {role}"),
+    What.MEMBER_ADDED: _say_numbers("added {member} to the project, as {role}"),
+    What.MEMBER_CHANGED: _say_numbers("changed the role of {member} to {role}"),
+    What.MEMBER_REMOVED: _say_numbers("ended the membership of {member}"),
+    What.IMPORT_REQUESTED: _say_numbers("asked for the import of {files}"),
+    What.IMPORT_CANCELLED: _say_numbers("cancelled the import of {files}"),
+    What.MAPPING_CHANGE_REQUESTED: _say_numbers("asked to change the mapping of {files}"),
+    What.MAPPING_CHANGE_CANCELLED: _say_numbers("cancelled the change of the mapping of {files}"),
+    What.MAPPING_CHANGED: _say_numbers("changed the mapping of {files}: {columns}"),
+    What.INSTANCES_IMPORTED: _say_import,
+    What.INSTANCES_TAGGED: _say_numbers("put the tag {tag} on {instances:instance}"),
+    What.INSTANCES_UNTAGGED: _say_numbers("took the tag {tag} off {instances:instance}"),
+    What.PREDICTIONS_IMPORTED: _say_numbers("imported {predictions:prediction} of {model}"),
+    What.PREDICTIONS_REQUESTED: _say_model_run("asked {model} for its answers to {about}"),
+    What.PREDICTIONS_CANCELLED: _say_model_run("cancelled what {model} was asked about {about}"),
+    What.PREDICTIONS_RESUMED: _say_model_run("went on with what {model} was asked about {about}"),
+    What.PREDICTIONS_COMPUTED: _say_computation,
+    What.MODEL_RENAMED: _say_numbers("renamed the model {model} to {name}"),
+    What.MODEL_DELETED: _say_numbers("deleted the model {model} and its {predictions:prediction}"),
     What.DATASET_SET: _dataset,
-    What.GROUP_SET: _simple("declared the group {group}, of {people:,} people"),
-    What.STUDY_CREATED: _simple("created {study}"),
-    What.STUDY_DUPLICATED: _duplicated,
-    What.STUDY_CHANGED: _simple("changed the draft {study}"),
-    What.STUDY_DELETED: _simple("deleted the draft {study}"),
-    What.LAUNCH_REQUESTED: _simple("asked for the launch of {study}"),
-    What.LAUNCH_CANCELLED: _simple("cancelled the launch of {study}"),
-    What.EXTENSION_REQUESTED: _simple("asked for more answers or questions of {study}"),
-    What.EXTENSION_CANCELLED: _simple("cancelled the request for more of {study}"),
-    What.STUDY_LAUNCHED: _launched,
-    What.STUDY_PAUSED: _simple("paused {study}"),
-    What.STUDY_RESUMED: _simple("resumed {study}"),
-    What.STUDY_CLOSED: _simple("closed {study}"),
-    What.STUDY_UNDERPAID: _simple("found that {study} pays {currency} {median} an hour, under {least}"),
-    What.MORE_ANSWERS_WANTED: _more_wanted,
-    What.MOST_ANSWERS_RAISED: _simple("let undecided questions of {study} get up to {to} answers"),
-    What.INSTANCES_TAKEN_UP: _simple("added {questions:question} about new instances to {study}"),
+    What.GROUP_SET: _say_numbers("declared the group {group}, of {people:,} people"),
+    What.STUDY_CREATED: _say_numbers("created {study}"),
+    What.STUDY_DUPLICATED: _say_duplicate,
+    What.STUDY_CHANGED: _say_numbers("changed the draft {study}"),
+    What.STUDY_DELETED: _say_numbers("deleted the draft {study}"),
+    What.LAUNCH_REQUESTED: _say_numbers("asked for the launch of {study}"),
+    What.LAUNCH_CANCELLED: _say_numbers("cancelled the launch of {study}"),
+    What.EXTENSION_REQUESTED: _say_numbers("asked for more answers or questions of {study}"),
+    What.EXTENSION_CANCELLED: _say_numbers("cancelled the request for more of {study}"),
+    What.STUDY_LAUNCHED: _say_launch,
+    What.STUDY_PAUSED: _say_numbers("paused {study}"),
+    What.STUDY_RESUMED: _say_numbers("resumed {study}"),
+    What.STUDY_CLOSED: _say_numbers("closed {study}"),
+    What.STUDY_UNDERPAID: _say_numbers("found that {study} pays {currency} {median} an hour, under {least}"),
+    What.MORE_ANSWERS_WANTED: _say_extension,
+    What.MOST_ANSWERS_RAISED: _say_numbers("let undecided questions of {study} get up to {to} answers"),
+    What.INSTANCES_TAKEN_UP: _say_numbers("added {questions:question} about new instances to {study}"),
     What.COMPLETION_SET: _completion,
-    What.STUDY_COMPLETED: _simple("found that all answers to {study} are in"),
-    What.QUESTION_SETTLED: _simple("settled the question of {study} about {about} with {choice}"),
-    What.QUESTION_UNSETTLED: _simple("took back the settlement of {study} about {about}"),
-    What.QUESTION_TAKEN_OUT: _followed("took a question about {instance} out of {study}, because: {reason}"),
-    What.QUESTION_PUT_BACK: _followed("put a question about {instance} back into {study}"),
-    What.SEAT_FREED: _simple("released the place of a session of {study}; its {answers:answer} stayed"),
-    What.SESSION_LAPSED: _simple(
+    What.STUDY_COMPLETED: _say_numbers("found that all answers to {study} are in"),
+    What.QUESTION_SETTLED: _say_numbers("settled the question of {study} about {about} with {choice}"),
+    What.QUESTION_UNSETTLED: _say_numbers("took back the settlement of {study} about {about}"),
+    What.QUESTION_TAKEN_OUT: _say_effects("took a question about {instance} out of {study}, because: {reason}"),
+    What.QUESTION_PUT_BACK: _say_effects("put a question about {instance} back into {study}"),
+    What.SEAT_FREED: _say_numbers("released the place of a session of {study}; its {answers:answer} stayed"),
+    What.SESSION_LAPSED: _say_numbers(
         "released the place of a session of {study} whose time was up; {answers:answer} stayed"
     ),
-    What.NETWORKS_OPENED: _simple("let {networks:network} hold any number of places of {study}"),
-    What.TIMES_ACCEPTED: _simple("accepted the times of a session of {study}"),
-    What.ANNOTATOR_WITHDRAWN: _followed("noted that {annotator} took their consent back"),
-    What.ANNOTATOR_EXCLUDED: _followed("excluded {annotator} ({reason})"),
-    What.ANNOTATOR_LET_BACK: _followed("let the answers of {annotator} count again"),
-    What.SLOTS_REOPENED: _simple("opened {slots:place} of {annotator} for others"),
-    What.ANNOTATOR_FORGOTTEN: _forgotten,
-    What.EXPORT_REQUESTED: _export_wanted,
-    What.EXPORT_CANCELLED: _simple("cancelled the {format} export of {study}"),
-    What.EXPORT_WRITTEN: _exported,
-    What.RELEASE_MADE: _simple("made the release {release} of {study}"),
-    What.RELEASE_FROZEN: _simple(
+    What.NETWORKS_OPENED: _say_numbers("let {networks:network} hold any number of places of {study}"),
+    What.TIMES_ACCEPTED: _say_numbers("accepted the times of a session of {study}"),
+    What.ANNOTATOR_WITHDRAWN: _say_effects("noted that {annotator} took their consent back"),
+    What.ANNOTATOR_EXCLUDED: _say_effects("excluded {annotator} ({reason})"),
+    What.ANNOTATOR_LET_BACK: _say_effects("let the answers of {annotator} count again"),
+    What.SLOTS_REOPENED: _say_numbers("opened {slots:place} of {annotator} for others"),
+    What.ANNOTATOR_FORGOTTEN: _say_erasure,
+    What.EXPORT_REQUESTED: _say_export_request,
+    What.EXPORT_CANCELLED: _say_numbers("cancelled the {format} export of {study}"),
+    What.EXPORT_WRITTEN: _say_export,
+    What.RELEASE_MADE: _say_numbers("made the release {release} of {study}"),
+    What.RELEASE_FROZEN: _say_numbers(
         "froze the release {release} of {study}: {instances:instance}, {responses:answer}, SHA-256 {sha256:.12}"
     ),
-    What.RELEASE_REQUESTED: _simple("asked for the release {release} of {study} as {format}"),
-    What.RELEASE_WRITTEN: _simple("wrote the release {release} of {study} as {format}"),
-    What.DATASET_DOWNLOAD_REQUESTED: _simple("asked for the dataset {repository} of the Hub"),
-    What.HUB_PUSH_REQUESTED: _simple("asked for the release {release} to be pushed to {repository} on the Hub"),
-    What.HUB_PUSH_CANCELLED: _simple("cancelled the push of the release {release} to {repository} on the Hub"),
-    What.RELEASE_PUSHED: _simple("had the release {release} of {study} pushed to {repository} on the Hub"),
-    What.PROVIDER_IDS_TAKEN: _simple("took the provider ids behind the release {release} of {study}"),
-    What.WEBHOOK_MADE: _simple("had {host} told what happens: {topics}"),
-    What.WEBHOOK_DELETED: _simple("deleted the webhook to {host}"),
-    What.WEBHOOK_KEY_CHANGED: _simple("changed the key of the webhook to {host}"),
-    What.WEBHOOK_SWITCHED_OFF: _simple("switched the webhook to {host} off"),
-    What.WEBHOOK_SWITCHED_ON: _simple("switched the webhook to {host} on again"),
-    What.WEBHOOK_TRIED: _simple("sent a message to {host} to try it"),
-    What.DELIVERY_REPEATED: _simple("sent a message about {topic} to {host} again"),
-    What.ANSWERS_SIMULATED: _simple("let {annotators:simulated annotator} into {study}, seed {seed}"),
-    What.STUDY_REPLAYED: _simple("replayed the answers of {study}, seed {seed}"),
+    What.RELEASE_REQUESTED: _say_numbers("asked for the release {release} of {study} as {format}"),
+    What.RELEASE_WRITTEN: _say_numbers("wrote the release {release} of {study} as {format}"),
+    What.DATASET_DOWNLOAD_REQUESTED: _say_numbers("asked for the dataset {repository} of the Hub"),
+    What.HUB_PUSH_REQUESTED: _say_numbers("asked for the release {release} to be pushed to {repository} on the Hub"),
+    What.HUB_PUSH_CANCELLED: _say_numbers("cancelled the push of the release {release} to {repository} on the Hub"),
+    What.RELEASE_PUSHED: _say_numbers("had the release {release} of {study} pushed to {repository} on the Hub"),
+    What.PROVIDER_IDS_TAKEN: _say_numbers("took the provider ids behind the release {release} of {study}"),
+    What.WEBHOOK_MADE: _say_numbers("had {host} told what happens: {topics}"),
+    What.WEBHOOK_DELETED: _say_numbers("deleted the webhook to {host}"),
+    What.WEBHOOK_KEY_CHANGED: _say_numbers("changed the key of the webhook to {host}"),
+    What.WEBHOOK_SWITCHED_OFF: _say_numbers("switched the webhook to {host} off"),
+    What.WEBHOOK_SWITCHED_ON: _say_numbers("switched the webhook to {host} on again"),
+    What.WEBHOOK_TRIED: _say_numbers("sent a message to {host} to try it"),
+    What.DELIVERY_REPEATED: _say_numbers("sent a message about {topic} to {host} again"),
+    What.ANSWERS_SIMULATED: _say_numbers("let {annotators:simulated annotator} into {study}, seed {seed}"),
+    What.STUDY_REPLAYED: _say_numbers("replayed the answers of {study}, seed {seed}"),
 }

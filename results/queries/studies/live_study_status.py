@@ -8,7 +8,7 @@ from annotation.models import Slot
 from studies.models import UNDER_WAY, Study, StudyState
 
 
-def waits_for(study: Study, *, now: datetime) -> str:
+def wait_reason(study: Study, *, now: datetime) -> str:
     """Return in words what `study` waits for while it has no questions; "" otherwise and if it is not live."""
     feeding = study.fed_by
     if feeding is None or study.design.instances.sample is not None or study.state not in UNDER_WAY:
@@ -23,7 +23,7 @@ def waits_for(study: Study, *, now: datetime) -> str:
     return f"Waiting for {what} from {feeding.slug}{state.get(StudyState(feeding.state), '')}"
 
 
-def waiting_at_first(studies: Collection[int], *, now: datetime) -> Mapping[int, str]:
-    """Return study -> `waits_for`, for `studies` without any questions yet."""
+def wait_reasons(studies: Collection[int], *, now: datetime) -> Mapping[int, str]:
+    """Return study -> `wait_reason`, for `studies` without any questions yet."""
     found = Study.objects.select_related("fed_by").filter(pk__in=studies)
-    return {study.pk: waits_for(study, now=now) for study in found}
+    return {study.pk: wait_reason(study, now=now) for study in found}

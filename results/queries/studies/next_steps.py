@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from results.queries.studies.overview import Conflicts, StudyLine, Waiting, count_conflicts
+from results.queries.studies.overview import Conflicts, StudyLine, WaitingImages, count_conflicts
 from studies.kinds import get_kind
 from studies.models import Import, Project, Study, StudyState
 
@@ -42,7 +42,7 @@ def next_steps(
     project: Project,
     *,
     lines: Sequence[StudyLine],
-    waiting: Waiting,
+    waiting: WaitingImages,
     instances: int,
     releases: int,
     conflicts: Conflicts | None = None,
@@ -55,7 +55,7 @@ def next_steps(
     if project.archived_at is not None:
         return []
     if not instances:
-        return [NextStep(_of_imports(project))]
+        return [NextStep(_import_step(project))]
     steps = [NextStep(Todo.UPLOAD_IMAGES, number=waiting.images)] if waiting.images else []
     if not lines:
         return [*steps, NextStep(Todo.MAKE_STUDY)]
@@ -65,7 +65,7 @@ def next_steps(
         if conflicts.final.get(line.study.pk) and _can_be_settled(line.study):
             steps.append(NextStep(Todo.SETTLE, line.study, conflicts.final[line.study.pk]))
     again = conflicts.asked_again
-    steps += _waited_for_once([step for line in lines for step in _of_study(line, again.get(line.study.pk, 0))])
+    steps += _merge_waits([step for line in lines for step in _study_steps(line, again.get(line.study.pk, 0))])
     if all(line.study.state == StudyState.CLOSED for line in lines) and not releases:
         # A study of the dataset, else the latest.
         accepting = [line.study for line in lines if line.study.accepts]
@@ -80,7 +80,7 @@ def _can_be_settled(study: Study) -> bool:
     return study.accepts and any(get_kind(part.kind).has_one_label for part in study.design.parts)
 
 
-def _of_imports(project: Project) -> Todo:
+def _import_step(project: Project) -> Todo:
     """Return the steps about imports when none has added anything yet."""
     last = Import.objects.filter(project=project).first()
     if last is None or last.error:
@@ -90,7 +90,7 @@ def _of_imports(project: Project) -> Todo:
     return Todo.IMPORT_LOOKED_OVER if last.dry_run and last.upload_id else Todo.IMPORT
 
 
-def _of_study(line: StudyLine, asked_again: int) -> list[NextStep]:
+def _study_steps(line: StudyLine, asked_again: int) -> list[NextStep]:
     study, missing = line.study, max(0, line.answers.wanted - line.answers.given) + asked_again
     if study.state == StudyState.DRAFT:
         return [NextStep(Todo.LAUNCH, study)]
@@ -102,7 +102,7 @@ def _of_study(line: StudyLine, asked_again: int) -> list[NextStep]:
     return []
 
 
-def _waited_for_once(steps: list[NextStep]) -> list[NextStep]:
+def _merge_waits(steps: list[NextStep]) -> list[NextStep]:
     """Merge the steps that nobody can act on into one, whatever the number of studies."""
     waits = [step for step in steps if step.todo is Todo.WAIT]
     if len(waits) < 2:

@@ -17,7 +17,7 @@ from annotation.models import Decision, Response, Seat, Session, Slot
 from annotation.models.outcomes import accepted_items, question_is
 from results.queries.instances.instance_list import images_of
 from results.queries.people.payments_due import owed_by_study
-from results.queries.studies.live_study_status import waiting_at_first
+from results.queries.studies.live_study_status import wait_reasons
 from results.queries.studies.progress import Answers
 from studies.actions.projects.datasets import dataset_studies
 from studies.actions.questions import roles_asked, selected_instances
@@ -118,7 +118,7 @@ def study_lines(project: Project, *, now: datetime, answers: Mapping[int, Answer
     """Return the studies of `project` with their progress, latest first. answers: of `answers_by_study`, if known."""
     answers = answers_by_study(project) if answers is None else answers
     studies = list(Study.objects.filter(project=project).defer("source", "design"))
-    waiting = waiting_at_first([study.pk for study in studies if study.pk not in answers], now=now)
+    waiting = wait_reasons([study.pk for study in studies if study.pk not in answers], now=now)
     return [StudyLine(study, answers.get(study.pk, Answers(0, 0)), waiting.get(study.pk, "")) for study in studies]
 
 
@@ -278,7 +278,7 @@ class Totals:
     spending: Sequence[Spending]
     days: Sequence[tuple[date, int]]
 
-    def stored(self) -> dict[str, Any]:
+    def dump(self) -> dict[str, Any]:
         """Return it as JSON, which `read` reads."""
         return {
             "answers": {study: vars(each) for study, each in self.answers.items()},
@@ -319,23 +319,23 @@ def count_totals(project: Project, *, now: datetime) -> Totals:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitingImages:
     """Images that an import announced and whose files are missing."""
 
     images: int
     instances: int
 
 
-def waiting_images(project: Project) -> Waiting:
-    return _waiting(InstanceImage.objects.filter(instance__project=project))
+def waiting_images(project: Project) -> WaitingImages:
+    return _count_waiting(InstanceImage.objects.filter(instance__project=project))
 
 
-def waiting_for_launch(study: Study) -> Waiting:
+def waiting_for_launch(study: Study) -> WaitingImages:
     """Return the missing images that `study` would show."""
     shown = InstanceImage.objects.filter(instance__in=selected_instances(study), role__in=roles_asked(study))
-    return _waiting(shown)
+    return _count_waiting(shown)
 
 
-def _waiting(uses: QuerySet[InstanceImage]) -> Waiting:
+def _count_waiting(uses: QuerySet[InstanceImage]) -> WaitingImages:
     counts = uses.filter(image=None).aggregate(images=Count("pk"), instances=Count("instance_id", distinct=True))
-    return Waiting(**counts)
+    return WaitingImages(**counts)

@@ -10,8 +10,8 @@ from analytics.outcomes import Outcome, Progress, outcome_of_item, outcome_of_qu
 from annotation.models import Decision
 from annotation.models.outcomes import is_at
 from results.queries.instances.facets import FacetTable
-from results.reports.base import explained
-from results.reports.explorer_links import in_address, narrowed_to
+from results.reports.base import count_tooltip
+from results.reports.explorer_links import category_query, in_address
 from results.reports.sections.funnel import INSTANCES, ITEMS
 from studies.models import Project, Study, StudyState
 
@@ -50,23 +50,23 @@ class Counts:
         return sum(self.of.values())
 
     @property
-    def asked_explained(self) -> str:
-        return self._explained(self.asked, None)
+    def asked_tooltip(self) -> str:
+        return self._tooltip(self.asked, None)
 
     @property
     def accepted(self) -> int:
         return self.of.get(Outcome.ACCEPTED, 0)
 
     @property
-    def accepted_explained(self) -> str:
-        return self._explained(self.accepted, Outcome.ACCEPTED)
+    def accepted_tooltip(self) -> str:
+        return self._tooltip(self.accepted, Outcome.ACCEPTED)
 
     @property
     def others(self) -> Sequence[tuple[str, str, int, str]]:
         """Return the other outcomes: name in addresses, word, number, what a list shows."""
         words = [outcome for outcome in Outcome if outcome is not Outcome.ACCEPTED and self.of.get(outcome)]
         return [
-            (in_address(outcome), outcome.value, self.of[outcome], self._explained(self.of[outcome], outcome))
+            (in_address(outcome), outcome.value, self.of[outcome], self._tooltip(self.of[outcome], outcome))
             for outcome in words
         ]
 
@@ -75,22 +75,22 @@ class Counts:
         instances = Counter(self.instances) + Counter(other.instances)
         return Counts(Counter(self.of) + Counter(other.of), unit, instances)
 
-    def _explained(self, count: int, outcome: Outcome | None) -> str:
-        return explained(count, self.unit, self.instances.get(outcome, count))
+    def _tooltip(self, count: int, outcome: Outcome | None) -> str:
+        return count_tooltip(count, self.unit, self.instances.get(outcome, count))
 
 
 @dataclass(frozen=True)
 class Cell:
     """The number of items of a row that pass a study.
 
-    `percent`: of the imported instances or, if items are parts of instances, of those that it asks about. `explained`:
+    `percent`: of the imported instances or, if items are parts of instances, of those that it asks about. `tooltip`:
     what a list of them shows, if not these.
     """
 
     counts: Counts
     left: int
     percent: float
-    explained: str
+    tooltip: str
 
 
 @dataclass(frozen=True)
@@ -154,9 +154,9 @@ class _Counter:
             counts = sum((found.get(category, Counts()) for category in categories), Counts())
             left = counts.accepted if accepts else counts.asked
             of = imported if counts.unit == INSTANCES else counts.asked
-            shown = counts.accepted_explained if accepts else counts.asked_explained
+            shown = counts.accepted_tooltip if accepts else counts.asked_tooltip
             cells.append(Cell(counts, left, left * 100 / of if of else 0.0, shown))
-        return Row(name, is_type, narrowed_to(categories, is_type=is_type), imported, cells)
+        return Row(name, is_type, category_query(categories, is_type=is_type), imported, cells)
 
 
 def _counts_of_cells(table: FacetTable, studies: Sequence[Study]) -> dict[int, dict[Category, Counts]]:

@@ -14,7 +14,7 @@ from annotation.models import Decision, EntryEvent, Response, Seat, Session, Ses
 from annotation.models.outcomes import count_items, is_at, question_is
 from annotation.models.responses import took_ms
 from annotation.models.sessions import has_unlikely_times
-from annotation.session_pay import PayItem, owed_for
+from annotation.session_pay import PayItem, compute_pay
 from results.models import Pseudonym
 from results.queries.people.payments_due import paid_answers
 from results.queries.reports.answer_scores import answer_scores, kinds_with_own_scores
@@ -253,11 +253,11 @@ def _seconds(study: Study) -> Seconds:
     wanted = {int(rank) + step for rank in ranks for step in (1, 2)}
     numbered = timed.annotate(rank=Window(RowNumber(), order_by=("ms", "pk")))
     at = dict(numbered.filter(rank__in=wanted).values_list("rank", "ms"))
-    lower, median, upper = (_between(at, rank) / 1000 for rank in ranks)
+    lower, median, upper = (_interpolate(at, rank) / 1000 for rank in ranks)
     return Seconds(n, lower, median, upper)
 
 
-def _between(at: dict[int, int], rank: float) -> float:
+def _interpolate(at: dict[int, int], rank: float) -> float:
     first = at[int(rank) + 1]
     return first + (at.get(int(rank) + 2, first) - first) * (rank - int(rank))
 
@@ -280,7 +280,7 @@ def paid_sessions(study: Study) -> list[PaidSession]:
     for pk, arrived, ended, who in times:
         answers, seconds = given.get(pk, 0), (ended - arrived).total_seconds()
         if seconds > 0:
-            owed = owed_for(SessionState.FINISHED, answers, study.design)
+            owed = compute_pay(SessionState.FINISHED, answers, study.design)
             found.append(PaidSession(seconds, answers, owed.amount(PayItem.SESSION), who or ""))
     return found
 

@@ -74,7 +74,7 @@ class SessionFilter:
     def is_narrow(self) -> bool:
         return bool(self.who or self.state)
 
-    def toggled(self, column: str) -> str:
+    def toggle_order(self, column: str) -> str:
         """Return the order that the head of `column` leads to: ascending first, then the other way."""
         return f"-{column}" if self.sort == column else column
 

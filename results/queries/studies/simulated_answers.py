@@ -8,12 +8,12 @@ from django.db.models.expressions import Combinable
 from annotation.models import Response, Session
 from results.reports.facts import SimulatedStudy
 from results.reports.simulated_answers import notice_of
-from results.simulated import given_by_a_program
+from results.simulated import is_simulated
 from studies.actions.questions import upstream_studies
 from studies.models import Project, Study
 
 
-def answering() -> QuerySet[Session]:
+def answering_sessions() -> QuerySet[Session]:
     """Return the sessions with a counted answer, unordered."""
     return Session.objects.filter(Exists(Response.objects.counted().filter(session=OuterRef("pk")))).order_by()
 
@@ -21,10 +21,10 @@ def answering() -> QuerySet[Session]:
 def simulated_studies(studies: Iterable[Study]) -> list[SimulatedStudy]:
     """Return the number of simulated annotators of each study that has any, by name of the study."""
     # Most studies have no simulated session, and looking for the answers of each session takes long.
-    played = Session.objects.filter(given_by_a_program(), study__in=studies).order_by().values("study")
-    counted = answering().filter(study__in=played).values_list("study__slug")
+    played = Session.objects.filter(is_simulated(), study__in=studies).order_by().values("study")
+    counted = answering_sessions().filter(study__in=played).values_list("study__slug")
     found = counted.annotate(
-        simulated=Count("annotator", distinct=True, filter=given_by_a_program()),
+        simulated=Count("annotator", distinct=True, filter=is_simulated()),
         annotators=Count("annotator", distinct=True),
     )
     return [SimulatedStudy(*row) for row in found.filter(simulated__gt=0).order_by("study__slug")]
@@ -42,7 +42,7 @@ def simulated_in_project(project: Project) -> str:
 
 def has_simulated_answer(studies: Sequence[Study], **about: OuterRef) -> Combinable:
     """Whether a program gave a counted answer in `studies`; about: lookup -> what it must be about."""
-    if not Session.objects.filter(given_by_a_program(), study__in=studies).exists():
+    if not Session.objects.filter(is_simulated(), study__in=studies).exists():
         return Value(False)
-    answers = Response.objects.counted().filter(given_by_a_program("session__"), study__in=studies)
+    answers = Response.objects.counted().filter(is_simulated("session__"), study__in=studies)
     return Exists(answers.order_by().filter(**about))

@@ -46,23 +46,23 @@ class Skips:
     lines: Sequence[SkipLine]
 
 
-def failed_to_show(studies: Iterable[Study]) -> QuerySet[Skip]:
+def image_skips(studies: Iterable[Study]) -> QuerySet[Skip]:
     """Return the skips of `studies` because of images; those without images are in `reported`."""
     return Skip.objects.filter(study__in=studies).exclude(images=[])
 
 
 def study_skips(study: Study) -> Skips:
     name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
-    skips = failed_to_show([study])
+    skips = image_skips([study])
     latest = skips.annotate(key=F("question__instance__key"), pseudonym=Subquery(name[:1]))[:SKIPS_SHOWN]
     columns = latest.values_list("question__instance_id", "key", "pseudonym", "at", "images")
     lines = [
-        SkipLine(key, name_in_address(key, pk=pk), person or "", at, [_failed(image) for image in images])
+        SkipLine(key, name_in_address(key, pk=pk), person or "", at, [_failed_image(image) for image in images])
         for pk, key, person, at, images in columns
     ]
     return Skips(skips.count() if len(lines) == SKIPS_SHOWN else len(lines), lines)
 
 
-def _failed(image: Mapping[str, Any]) -> FailedImage:
+def _failed_image(image: Mapping[str, Any]) -> FailedImage:
     sha256, missing = image["image"], image["missing"]
     return FailedImage(image["option"], sha256, image["failed_loads"], missing, not missing or can_be_shown(sha256))

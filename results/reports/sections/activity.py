@@ -8,7 +8,7 @@ from decimal import Decimal
 from analytics.work.projection import HOUR, Projection, full_hour_after
 from results.reports.base import Chart, Point, Reference, Series
 from results.reports.histogram import histogram
-from studies.wording import counted
+from studies.wording import format_count
 
 Hours = Sequence[tuple[datetime, int]]
 
@@ -87,7 +87,7 @@ def wages_chart(name: str, wages: Sequence[tuple[str, float]], *, currency: str,
     paid = wages if any(wage for _, wage in wages) else ()
     reference = None if minimum is None else Reference(f"minimum {minimum:.2f}", float(minimum))
     low = sum(wage < minimum for _, wage in paid) if minimum is not None else 0
-    words = counted(len(paid), "finished session") + (f", {low:,} under the minimum." if reference else ".")
+    words = format_count(len(paid), "finished session") + (f", {low:,} under the minimum." if reference else ".")
     title, axis = "Hourly wage by session", f"{currency} an hour"
     if len(paid) <= MOST_PEOPLE_DRAWN and all(who for who, _ in paid):
         before = Counter[str]()

@@ -25,7 +25,7 @@ from results.reports.labels import (
     labels_of,
     main_labels,
 )
-from results.reports.sections.funnel import accepted_of, accepted_questions
+from results.reports.sections.funnel import accepted_instances, accepted_questions
 
 BEFORE, AFTER = "before", "after"
 # Without answers added because these differed. However late they came, their questions were not picked because of an
@@ -78,9 +78,9 @@ def reliabilities(study: StudyFacts) -> list[Reliability]:
         if filters(study):
             compared[AFTER] = [answer for answer in compared[BEFORE] if answer.question in kept]
         for when, these in compared.items():
-            found += _of_answers(study, labels, when, OF_EVERY if some_are_added else "all", these)
+            found += _answer_reliabilities(study, labels, when, OF_EVERY if some_are_added else "all", these)
         if some_are_added:
-            found.append(_of_added(study, labels, answers))
+            found.append(_added_reliability(study, labels, answers))
     for when, questions in {BEFORE: None, AFTER: kept}.items():
         if when == BEFORE or filters(study):
             found += _own_measures(study, when, questions)
@@ -125,7 +125,9 @@ def _own_measure(
     means = [sum(values) / len(values) for values in by_instance.values()]
     people = {person for each in known for person in each.people}
     about = {instances[each.question] for each in known}
-    listed = question_count(len(known), about, study, SEVERAL, accepted=accepted_of(study) if when == AFTER else None)
+    listed = question_count(
+        len(known), about, study, SEVERAL, accepted=accepted_instances(study) if when == AFTER else None
+    )
     counts = (listed, sum(len(each.people) for each in known), len(people))
     if not means:
         reason = next((each.reason for each in measured), NOTHING)
@@ -143,7 +145,7 @@ def _several(answers: Sequence[AnswerFacts]) -> list[AnswerFacts]:
     return [answer for answer in answers if times[answer.question, answer.unit] > 1]
 
 
-def _of_answers(
+def _answer_reliabilities(
     study: StudyFacts, labels: AgreementLabels, when: str, used: str, answers: Sequence[AnswerFacts]
 ) -> Iterable[Reliability]:
     # Leaving out annotators is slow, so only for the labels of the kind's rule.
@@ -192,12 +194,12 @@ def _counts(answers: Sequence[AnswerFacts], study: StudyFacts, when: str) -> tup
     """
     questions, people = {answer.question for answer in answers}, {answer.annotator for answer in answers}
     about = {question.instance for question in study.questions if question.id in questions}
-    accepted = accepted_of(study) if when == AFTER else None
+    accepted = accepted_instances(study) if when == AFTER else None
     listed = question_count(len(questions), about, study, SEVERAL, accepted=accepted)
     return listed, len({(answer.question, answer.annotator) for answer in answers}), len(people)
 
 
-def _of_added(study: StudyFacts, labels: AgreementLabels, answers: Sequence[AnswerFacts]) -> Reliability:
+def _added_reliability(study: StudyFacts, labels: AgreementLabels, answers: Sequence[AnswerFacts]) -> Reliability:
     """Return how often an added answer equals one of the other answers to its question."""
     of_every: dict[tuple[int, str], list[str]] = {}
     for answer in answers:

@@ -8,13 +8,13 @@ import numpy as np
 from analytics.agreement import Coefficient, estimate, gwet_ac1, percent_agreement, specific_agreement
 from analytics.annotator_pairs import LEAST_SHARED, MeanOfPairs, Pair, mean_of_pairs, pairs_within
 from analytics.intervals.bootstrap import Interval, interval_of
-from analytics.ratings import Coded
+from analytics.ratings import CodedRatings
 from results.reports.base import SEED, Cell, Chart, Column, LinkedCount, Point, Series, Table
 from results.reports.cells import ends_of, limits_or_reason, range_or_reason, value_or_reason
-from results.reports.explorer_links import listing
+from results.reports.explorer_links import list_query
 from results.reports.facts import AnswerFacts, StudyFacts
 from results.reports.labels import PARTS, AgreementLabels, answers_to, kappa_paradox_note, main_labels
-from studies.wording import counted
+from studies.wording import format_count
 
 # Of more pairs only the means are drawn.
 MOST_PAIRS_DRAWN = 100
@@ -85,11 +85,11 @@ def _pair_agreement(
     seats: Mapping[tuple[int, int], str],
     instances: Mapping[Hashable, int],
 ) -> PairAgreement:
-    ratings = labels.paired(pair.ratings)
+    ratings = labels.code_pairs(pair.ratings)
     survey = int(str(pair.group))
     first, second = (seats[survey, int(str(person))] for person in pair.annotators)
     percent = percent_agreement(ratings)
-    kappa = _by_chance(labels, percent) or estimate(labels.kappa, ratings)
+    kappa = _chance_problem(labels, percent) or estimate(labels.kappa, ratings)
     nominal = labels.scale.level == "nominal"
     two = nominal and len(labels.categories) == TWO
     return PairAgreement(
@@ -99,27 +99,27 @@ def _pair_agreement(
         name=f"survey {survey}, places {first} and {second}",
         labels=labels.title if nominal else f"{labels.title}, quadratic weights",
         # A question has several units where an answer has several labels.
-        n=_leading({unit[0] for unit in pair.units if isinstance(unit, tuple)}, survey, study, instances),
+        n=_link_count({unit[0] for unit in pair.units if isinstance(unit, tuple)}, survey, study, instances),
         percent=percent,
         kappa=kappa,
         interval=_interval(labels, kappa, ratings, _clusters(pair, instances)),
-        ac1=(_by_chance(labels, percent) or gwet_ac1(ratings)) if nominal else None,
+        ac1=(_chance_problem(labels, percent) or gwet_ac1(ratings)) if nominal else None,
         positive=specific_agreement(ratings, labels.categories[0]) if two else None,
         negative=specific_agreement(ratings, labels.categories[1]) if two else None,
         remark=kappa_paradox_note(percent, kappa, ratings),
     )
 
 
-def _leading(questions: Set[Hashable], survey: int, study: StudyFacts, instances: Mapping[Hashable, int]) -> int:
+def _link_count(questions: Set[Hashable], survey: int, study: StudyFacts, instances: Mapping[Hashable, int]) -> int:
     """Return the number of questions both answered, linked to their instances if they are the whole survey."""
     about = {instances.get(question) for question in questions}
     if about != study.surveys.get(survey):
         return len(questions)
-    query = listing(study=study.slug, survey=str(survey))
+    query = list_query(study=study.slug, survey=str(survey))
     return LinkedCount(len(questions), query, unit="questions", instances=len(about))
 
 
-def _by_chance(labels: AgreementLabels, percent: Coefficient) -> Coefficient | None:
+def _chance_problem(labels: AgreementLabels, percent: Coefficient) -> Coefficient | None:
     """Return a coefficient without a value if chance agreement is undefined, else None."""
     return replace(percent, value=None, reason=labels.no_chance) if labels.no_chance else None
 
@@ -129,7 +129,7 @@ def _clusters(pair: Pair, instances: Mapping[Hashable, int]) -> list[int]:
     return [instances[unit[0]] for unit in pair.units if isinstance(unit, tuple)]
 
 
-def _interval(labels: AgreementLabels, kappa: Coefficient, ratings: Coded, clusters: Sequence[int]) -> Interval:
+def _interval(labels: AgreementLabels, kappa: Coefficient, ratings: CodedRatings, clusters: Sequence[int]) -> Interval:
     reason = labels.no_chance or (PARTS if labels.are_parts else "")
     if reason:
         return Interval(None, None, reason, kappa.n_units)
@@ -199,10 +199,10 @@ def _mean_row(pairs: Sequence[PairAgreement]) -> Sequence[Cell]:
 def _left_out(mean: MeanOfPairs) -> str:
     said = []
     if mean.n_small:
-        said.append(f"{counted(mean.n_small, 'pair')} with fewer than {LEAST_SHARED} shared questions left out.")
+        said.append(f"{format_count(mean.n_small, 'pair')} with fewer than {LEAST_SHARED} shared questions left out.")
     if mean.n_undefined:
-        questions = counted(mean.undefined_units, "question")
-        said.append(f"{counted(mean.n_undefined, 'pair')} without a kappa left out ({questions}).")
+        questions = format_count(mean.undefined_units, "question")
+        said.append(f"{format_count(mean.n_undefined, 'pair')} without a kappa left out ({questions}).")
     return " ".join(said)
 
 
@@ -212,7 +212,7 @@ def pairs_chart(found: Mapping[str, Sequence[PairAgreement]]) -> Chart:
     for study, pairs in found.items():
         before = f"{study}: " * (len(found) > 1)
         for alike in _alike(pairs):
-            name = f"{before}{_of_kind(alike[0], pairs)}"
+            name = f"{before}{_kind_prefix(alike[0], pairs)}"
             for pair in alike if is_drawn else ():
                 points.append(Point(f"{name}{pair.name}", pair.kappa.value, *ends_of(range_or_reason(pair.interval))))
             mean = _mean_of(alike)
@@ -225,7 +225,7 @@ def pairs_chart(found: Mapping[str, Sequence[PairAgreement]]) -> Chart:
     return Chart("pairs", "Agreement of pairs of annotators", words, "dots", "coefficient", axis, [Series("", points)])
 
 
-def _of_kind(pair: PairAgreement, pairs: Sequence[PairAgreement]) -> str:
+def _kind_prefix(pair: PairAgreement, pairs: Sequence[PairAgreement]) -> str:
     """Return what distinguishes the same pair in a study with several kinds or scales."""
     kind = f"{pair.kind}, " if len({each.kind for each in pairs}) > 1 else ""
     of_kind = {each.labels for each in pairs if each.kind == pair.kind}

@@ -38,12 +38,12 @@ from results.reports.base import (
     Undefined,
 )
 from results.reports.cells import range_over_instances, value_or_reason
-from results.reports.explorer_links import ALL, listing
+from results.reports.explorer_links import ALL, list_query
 from results.reports.facts import LabelSpace
 from results.reports.labels import AgreementLabels, rule_labels
 from results.reports.sections.answers import NOBODY_TIMED
 from results.reports.text import cell_text
-from studies.wording import counted
+from studies.wording import format_count
 
 RIGHT_RANGE = "Right, 95 % interval"
 # Both models iterate hundreds of times over all answers: this many take about a second.
@@ -95,7 +95,7 @@ class PersonsAnswer:
 
 
 @dataclass(frozen=True)
-class _Modelled:
+class _ModelSkills:
     """The accuracy of each annotator by both models for one set of labels, or why it was not estimated."""
 
     competence: Mapping[str, float]
@@ -126,9 +126,9 @@ def annotators_table(
     compared = list(dict.fromkeys(labels.title for kind in asked for labels in rule_labels(kind, kinds[kind])))
     found = [row for kind in asked for row in _rows_of(kind, kinds[kind], answers, compared)]
     rows = [row for _, row in sorted(found, key=lambda each: each[0])]
-    listed = _listed(study, answers) if study else {}
+    listed = _answer_counts(study, answers) if study else {}
     slowest = max((cell.high or 0 for row in rows if isinstance(cell := row[_SECONDS], Bar)), default=0)
-    rows = [_finished(row, listed.get((row[0], row[_KIND])), flags.get(str(row[0]), ()), slowest) for row in rows]
+    rows = [_finish_row(row, listed.get((row[0], row[_KIND])), flags.get(str(row[0]), ()), slowest) for row in rows]
     columns = _columns("Annotator", _always(kinds[kind] for kind in asked))
     columns += [Column(f"{model}: {title}", "share") for title in compared for model in MODELS]
     notes = [*_notes(_several([one for one in answers if not one.added])), *_habits(answers)]
@@ -156,10 +156,10 @@ def person_table(name: str, studies: Sequence[PersonInStudy]) -> Table:
     """
     rows: list[tuple[Cell, ...]] = []
     for each in studies:
-        listed = _listed(each.study, each.answers)
+        listed = _answer_counts(each.study, each.answers)
         for kind in _kinds_of(each, name):
             ((_, row),) = _rows_of(kind, each.kinds[kind], each.answers, (), only=name)
-            rows.append((each.study, *_finished(row, listed.get((name, kind)), each.flags, 0)[1:]))
+            rows.append((each.study, *_finish_row(row, listed.get((name, kind)), each.flags, 0)[1:]))
     mine = [one for each in studies for one in each.answers if one.annotator == name]
     spaces = [each.kinds[kind] for each in studies for kind in _kinds_of(each, name)]
     notes = [ABOUT_NUMBERS, *_notes_on_measures(mine, spaces)]
@@ -186,7 +186,7 @@ def _columns(first: str, always: str) -> list[Column]:
     ]
 
 
-def _finished(
+def _finish_row(
     row: tuple[Cell, ...], listed: LinkedCount | None, flags: Sequence[str], slowest: float
 ) -> tuple[Cell, ...]:
     """Return `row` with a link, its flags in words, and its time on a scale up to `slowest` seconds."""
@@ -225,7 +225,7 @@ def _notes_on_measures(answers: Sequence[PersonsAnswer], kinds: Sequence[LabelSp
         yield "Decided by others: answers that other people have finished judging, each counted once."
 
 
-def _listed(study: str, answers: Iterable[PersonsAnswer]) -> Mapping[tuple[Cell, Cell], LinkedCount]:
+def _answer_counts(study: str, answers: Iterable[PersonsAnswer]) -> Mapping[tuple[Cell, Cell], LinkedCount]:
     """Return (annotator, kind) -> number of answers.
 
     Linked to their instances if these are all that the annotator answered about.
@@ -238,7 +238,7 @@ def _listed(study: str, answers: Iterable[PersonsAnswer]) -> Mapping[tuple[Cell,
             about[one.annotator, kind].add(one.instance)
     return {
         (name, kind): LinkedCount(
-            n, listing(study=study, person=name), unit="answers", instances=len(about[name, kind])
+            n, list_query(study=study, person=name), unit="answers", instances=len(about[name, kind])
         )
         for (name, kind), n in given.items()
         if about[name, kind] == about[name, ALL]
@@ -265,7 +265,7 @@ def _rows_of(
     several = _several(first)
     shared = Counter(one.annotator for one in several)
     labelled = (labels for labels in rule_labels(kind, label_space) if labels.title in compared)
-    modelled = {labels.title: _modelled(several, labels) for labels in labelled}
+    modelled = {labels.title: _fit_models(several, labels) for labels in labelled}
     uses = _uses(first, label_space)
     subjects = {one.question: one.instance for one in answers}
     by_annotator: dict[str, list[PersonsAnswer]] = {}
@@ -283,7 +283,7 @@ def _rows_of(
         compared_with = _compared_with(beside)
         row = (
             *(AnnotatorName(name), len(mine), kind, None, *agreement, compared_with, shared[name]),
-            *(*_seconds(mine), position_habit(mine), *_shares(mine, label_space), *_accepted(mine)),
+            *(*_seconds(mine), position_habit(mine), *_shares(mine, label_space), *_accepted_share(mine)),
             *(*_on_scale(uses.get(name), alone), *skills),
         )
         yield (*_first_the_odd(name, beside), kind), row
@@ -305,7 +305,7 @@ def _compared_with(beside: Mapping[tuple[int, str], Score]) -> str | None:
     """Return how many answers of others an agreement counts, or how many parts of answers that have several."""
     n = sum(found.n for found in beside.values())
     unit = "part" if any(unit for _, unit in beside) else "answer"
-    return f"{counted(n, unit)} of others" if n else None
+    return f"{format_count(n, unit)} of others" if n else None
 
 
 def same_as_others(first: Iterable[PersonsAnswer]) -> Mapping[str, Mapping[tuple[int, str], Score]]:
@@ -386,7 +386,7 @@ def _shares(mine: Sequence[PersonsAnswer], label_space: LabelSpace) -> tuple[Cel
     return always.share, *with_range([(one.credit, one.instance) for one in mine if one.credit is not None])
 
 
-def _accepted(mine: Sequence[PersonsAnswer]) -> tuple[Cell, ...]:
+def _accepted_share(mine: Sequence[PersonsAnswer]) -> tuple[Cell, ...]:
     """Return the number of answers that others decided about, and the share they accepted, with its interval.
 
     None if nobody was asked.
@@ -421,16 +421,16 @@ def _on_scale(use: Use | None, alone: str) -> Iterable[Cell]:
     return (use.mean, spread, use.used, use.most, value_or_reason(use.lean, alone))
 
 
-def _modelled(several: Sequence[PersonsAnswer], labels: AgreementLabels) -> _Modelled:
+def _fit_models(several: Sequence[PersonsAnswer], labels: AgreementLabels) -> _ModelSkills:
     if not several:
-        return _Modelled({}, {}, ALONE)
+        return _ModelSkills({}, {}, ALONE)
     if labels.no_chance:
-        return _Modelled({}, {}, labels.no_chance)
+        return _ModelSkills({}, {}, labels.no_chance)
     if sum(len(one.labels) for one in several) > MOST_MODELLED:
-        return _Modelled({}, {}, TOO_MANY)
+        return _ModelSkills({}, {}, TOO_MANY)
     given = with_enough_answers(_labels(several, labels))
     competence = mace(given, rng=np.random.default_rng(SEED)).skills
-    return _Modelled(competence, dawid_skene(given).skills, TOO_FEW)
+    return _ModelSkills(competence, dawid_skene(given).skills, TOO_FEW)
 
 
 def _labels(several: Iterable[PersonsAnswer], labels: AgreementLabels) -> Iterable[Answer]:
@@ -441,7 +441,7 @@ def _labels(several: Iterable[PersonsAnswer], labels: AgreementLabels) -> Iterab
                 yield (one.question, unit), one.annotator, labels.label(label)
 
 
-def _skills(modelled: _Modelled | None, name: str, shared: int, alone: str) -> Iterable[Cell]:
+def _skills(modelled: _ModelSkills | None, name: str, shared: int, alone: str) -> Iterable[Cell]:
     """Return the accuracy of an annotator by both models; None for labels that the kind does not have."""
     if modelled is None:
         return (None,) * len(MODELS)

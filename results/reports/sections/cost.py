@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from analytics.work.pay import Wage, hourly_wage, projected_cost
 from results.reports.base import Cell, Chart, Column, LinkedCount, Table, Undefined
-from results.reports.explorer_links import NOT_SHOWN, SETTLED, listing
+from results.reports.explorer_links import NOT_SHOWN, SETTLED, list_query
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.sections.activity import wages_chart
 
@@ -96,13 +96,13 @@ def protocol_table(project: ProjectFacts) -> Table:
             study.max_answers,
             LinkedCount(
                 study.settled,
-                listing(study=study.slug, question=SETTLED),
+                list_query(study=study.slug, question=SETTLED),
                 unit="questions",
                 instances=study.settled_about,
             ),
             LinkedCount(
                 study.skipped,
-                listing(study=study.slug, reason=NOT_SHOWN),
+                list_query(study=study.slug, reason=NOT_SHOWN),
                 unit="skips",
                 instances=study.skipped_about,
             ),

@@ -105,7 +105,7 @@ class DescriptionStudy:
     def answers(self, questions: frozenset[int]) -> list[Retrieval]:
         return [one for one in self.retrievals if one.description in questions]
 
-    def leading(self, count: int, questions: Iterable[Hashable], name: str, type: str) -> int:
+    def link_count(self, count: int, questions: Iterable[Hashable], name: str, type: str) -> int:
         """Return a count of `questions`, which fulfil `name` in lists, about sets of a type."""
         counted = set(questions)
         about = (question.instance for pk, question in self.asked.items() if pk in counted)
@@ -114,10 +114,10 @@ class DescriptionStudy:
 
 def description_study(studies: Iterable[StudyFacts]) -> list[DescriptionStudy]:
     """Return those of `studies` that ask about descriptions."""
-    return [_described(study) for study in studies if study.described]
+    return [_description_study(study) for study in studies if study.described]
 
 
-def _described(study: StudyFacts) -> DescriptionStudy:
+def _description_study(study: StudyFacts) -> DescriptionStudy:
     asked = {
         question.id: question
         for question in study.questions
@@ -141,7 +141,7 @@ def _described(study: StudyFacts) -> DescriptionStudy:
                 )
             )
     types = {pk: study.categories.get(question.instance, ("", ""))[0] for pk, question in asked.items()}
-    return DescriptionStudy(study, asked, retrievals, types, _on_a_scale(study, asked))
+    return DescriptionStudy(study, asked, retrievals, types, _scale_questions(study, asked))
 
 
 def _places(study: StudyFacts, kind: str) -> Mapping[str, float]:
@@ -154,7 +154,7 @@ def _places(study: StudyFacts, kind: str) -> Mapping[str, float]:
     return places
 
 
-def _on_a_scale(study: StudyFacts, asked: Mapping[int, QuestionFacts]) -> frozenset[int]:
+def _scale_questions(study: StudyFacts, asked: Mapping[int, QuestionFacts]) -> frozenset[int]:
     found: set[int] = set()
     for kind, label_space in study.label_spaces.items():
         if label_space.scale.level == "interval":
@@ -207,10 +207,10 @@ def _over_sets(each: DescriptionStudy, name: str) -> Cell:
 def _became(each: DescriptionStudy, name: str, fates: DescriptionOutcomes) -> Iterable[int]:
     """Yield the number retrieved, accepted, rejected and conflicting, each linked to its sets."""
     asked = [each.asked[pk] for pk in each.groups[name]]
-    yield each.leading(fates.retrieved, (one.id for one in asked if one.answers), ANSWERED, name)
+    yield each.link_count(fates.retrieved, (one.id for one in asked if one.answers), ANSWERED, name)
     outcomes = (Outcome.ACCEPTED, Outcome.REJECTED, Outcome.CONFLICTING)
     for count, outcome in zip((fates.accepted, fates.rejected, fates.conflicting), outcomes, strict=True):
-        yield each.leading(count, (one.id for one in asked if one.outcome is outcome), in_address(outcome), name)
+        yield each.link_count(count, (one.id for one in asked if one.outcome is outcome), in_address(outcome), name)
 
 
 def _description_outcomes(each: DescriptionStudy) -> dict[str, DescriptionOutcomes]:
@@ -246,7 +246,7 @@ def retrieval_agreement_table(found: Sequence[DescriptionStudy]) -> Table:
     ]
     rows: list[Sequence[Cell]] = []
     for each in found:
-        for name, metric in _measured(each):
+        for name, metric in _group_metrics(each):
             answers = each.answers(each.groups[name])
             intervals = alpha_intervals(answers, metric=metric, seed=SEED)
             for which, alpha in alphas(answers, metric=metric).items():
@@ -254,7 +254,7 @@ def retrieval_agreement_table(found: Sequence[DescriptionStudy]) -> Table:
                     (
                         *(each.study.slug, name, metric, TAKEN[which]),
                         *_alpha(each, alpha, intervals[which], which),
-                        *_compared(each, name, which, alpha, answers),
+                        *_comparison_counts(each, name, which, alpha, answers),
                         *(alpha.n_ratings, alpha.n_raters),
                     )
                 )
@@ -272,7 +272,7 @@ def retrieval_agreement_table(found: Sequence[DescriptionStudy]) -> Table:
     return Table("retrieval-agreement", title, columns, rows, notes, _slugs(found))
 
 
-def _compared(
+def _comparison_counts(
     each: DescriptionStudy, name: str, which: AnswerSelection, alpha: Coefficient, answers: Sequence[Retrieval]
 ) -> tuple[int, int]:
     """Return the number of descriptions, and of those with two or more answers; all answers link to their sets."""
@@ -281,12 +281,12 @@ def _compared(
     times = Counter(one.description for one in answers)
     several = (description for description, n in times.items() if n > 1)
     return (
-        each.leading(alpha.n_units, times, ANSWERED, name),
-        each.leading(alpha.n_pairable, several, SEVERAL, name),
+        each.link_count(alpha.n_units, times, ANSWERED, name),
+        each.link_count(alpha.n_pairable, several, SEVERAL, name),
     )
 
 
-def _measured(each: DescriptionStudy) -> Iterable[tuple[str, Metric]]:
+def _group_metrics(each: DescriptionStudy) -> Iterable[tuple[str, Metric]]:
     """Yield the groups of questions and their metric, without duplicates."""
     for name, questions in each.groups.items():
         if name == ALL or not questions <= each.moments:
@@ -334,7 +334,7 @@ def _accuracies(each: DescriptionStudy) -> Iterable[Sequence[Cell]]:
                 continue
             answers = select_answers(each.answers(questions), which)
             yield RETRIEVERS, name, TAKEN[which], *_score(accuracy_of_retrievers(answers)), len(answers)
-    for name, questions in _by_how_they_came(each).items():
+    for name, questions in _origin_groups(each).items():
         if answers := each.answers(questions):
             yield RETRIEVERS, name, TAKEN[AnswerSelection.ALL], *_score(accuracy_of_retrievers(answers)), len(answers)
     known = [one for one in each.retrievals if one.describer is not None]
@@ -343,7 +343,7 @@ def _accuracies(each: DescriptionStudy) -> Iterable[Sequence[Cell]]:
         yield DESCRIBERS, ALL, TAKEN[AnswerSelection.ALL], *_score(found, descriptions=texts), len(known)
 
 
-def _by_how_they_came(each: DescriptionStudy) -> dict[str, frozenset[int]]:
+def _origin_groups(each: DescriptionStudy) -> dict[str, frozenset[int]]:
     """Return the questions about descriptions by author and origin, as far as known."""
     about = each.study.described.items()
     by_author = {
@@ -396,7 +396,7 @@ def language_table(found: Sequence[DescriptionStudy]) -> Table:
     columns = [Column("Study"), Column("Sets"), Column("Descriptions"), *LANGUAGE_COLUMNS]
     rows: list[Sequence[Cell]] = []
     for each in found:
-        counted = _counted(each)
+        counted = _tally_texts(each)
         for name in each.groups:
             of_name = {key: of for key, of in counted.items() if name in (ALL, key[0])}
             rows.append((each.study.slug, name, "asked about", *language_cells(of_name.values())))
@@ -472,7 +472,7 @@ class TalliedTexts:
     tally: Tally
 
 
-def _counted(each: DescriptionStudy) -> dict[tuple[str, bool], TalliedTexts]:
+def _tally_texts(each: DescriptionStudy) -> dict[tuple[str, bool], TalliedTexts]:
     """Return the descriptions asked about, by type of their sets and whether they were accepted."""
     texts: dict[tuple[str, bool], list[str]] = {}
     for pk, question in each.asked.items():

@@ -25,7 +25,7 @@ from results.reports.base import Cell, Column, Table
 from results.reports.cells import range_or_reason, value_or_reason
 from results.reports.facts import ProjectFacts
 from results.reports.sections.funnel import kept_instances
-from results.reports.sections.human_model_comparison import both_answered
+from results.reports.sections.human_model_comparison import shared_units
 from results.reports.sections.models import ModelOutcomes, models_on
 from results.reports.sections.people import GROUP, OF_FOUR
 from results.reports.sections.scores import Baseline
@@ -53,7 +53,7 @@ def alternative_table(baselines: Sequence[Baseline]) -> Table:
 
 
 def _alternatives(baseline: Baseline) -> Iterable[Sequence[Cell]]:
-    for who, name, both, rights in both_answered(baseline):
+    for who, name, both, rights in shared_units(baseline):
         scores = [one.right for one in both]
         found = alternative_annotator_test(
             *(scores, [one.person for one in both], [one.unit for one in both], rights),
@@ -76,7 +76,7 @@ def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table
     columns += [Column("People alone", "share"), Column("95 % interval, people alone", "share")]
     columns += [Column("Weight of the model", "coefficient")]
     models = models_on(project, sorted(kept_instances(project)))
-    rows = [row for baseline in baselines for model in models for row in _powered(baseline, model)]
+    rows = [row for baseline in baselines for model in models for row in _powered_rows(baseline, model)]
     notes = [
         f"Method: {METHOD}, prediction-powered inference (Angelopoulos et al. 2023, PPI++) with exact intervals "
         "(Clopper and Pearson 1934; Korn and Graubard 1998).",
@@ -90,8 +90,8 @@ def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table
     return Table("powered", "Estimates: people on all of the dataset", columns, rows, notes, slugs)
 
 
-def _powered(baseline: Baseline, model: ModelOutcomes) -> Iterable[Sequence[Cell]]:
-    people = {key: rights for key, rights in _answered_whole(baseline).items() if key[1] in set(model.instances)}
+def _powered_rows(baseline: Baseline, model: ModelOutcomes) -> Iterable[Sequence[Cell]]:
+    people = {key: rights for key, rights in _complete_answers(baseline).items() if key[1] in set(model.instances)}
     instances = [instance for _, instance in people]
     if not people or set(instances) == set(model.instances):
         return
@@ -99,7 +99,7 @@ def _powered(baseline: Baseline, model: ModelOutcomes) -> Iterable[Sequence[Cell
     found = prediction_powered_scores(Outcomes(*columns), instances, model.outcomes, model.instances)
     for name in OF_FOUR:
         each = found[name]
-        labelled = baseline.listed(each.n_labelled, instances, model=model.listed_as)
+        labelled = baseline.link_count(each.n_labelled, instances, model=model.listed_as)
         yield (
             *(baseline.study.slug, model.who, name, labelled, each.n_unlabelled),
             *(value_or_reason(each.value, each.reason), range_or_reason(each)),
@@ -109,7 +109,7 @@ def _powered(baseline: Baseline, model: ModelOutcomes) -> Iterable[Sequence[Cell
         )
 
 
-def _answered_whole(baseline: Baseline) -> dict[tuple[int, int], list[float]]:
+def _complete_answers(baseline: Baseline) -> dict[tuple[int, int], list[float]]:
     """Return (person, instance) -> four truth values, for instances whose four questions the person all answered."""
     by_name = {each.name: each.judged for each in baseline.scores}
     found: dict[tuple[int, int], list[float]] = {}

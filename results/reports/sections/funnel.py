@@ -15,7 +15,7 @@ from analytics.outcomes import (
     progress_of_instance,
 )
 from results.reports.base import Cell, Chart, Column, LinkedCount, Point, Series, Table
-from results.reports.explorer_links import ALL, in_address, listing, word_of
+from results.reports.explorer_links import ALL, in_address, list_query, word_of
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
 
 Category = tuple[str, str]
@@ -29,21 +29,21 @@ INSTANCES_ASKED, ITEMS_ASKED = "Instances asked", "Items asked"
 def funnel_table(project: ProjectFacts) -> Table:
     """Count items: a row for each study as a whole and for each of its types and subtypes."""
     counts = {study.slug: _counts(study, project) for study in project.studies}
-    shown = _shown(counts.values(), project)
+    shown = _shown_outcomes(counts.values(), project)
     has_parts = any(asks_about_parts(study) for study in project.studies)
     columns = [Column("Study"), Column("Purpose"), Column("Type"), Column("Subtype")]
     columns += [Column(title, "count") for title in (INSTANCES_ASKED, *([ITEMS_ASKED] if has_parts else []))]
     columns += [Column(name.capitalize(), "count") for name in shown]
     nothing: list[Cell] = [None for _ in (*([ITEMS_ASKED] if has_parts else []), *shown)]
     rows: list[Sequence[Cell]] = [
-        ("imported", "", *category, LinkedCount(n, listing(category=category)), *nothing)
-        for category, n in _imported(project)
+        ("imported", "", *category, LinkedCount(n, list_query(category=category)), *nothing)
+        for category, n in _import_counts(project)
     ]
     for study in project.studies:
         for category, found in counts[study.slug].items():
-            asked: list[Cell] = [LinkedCount(len(found.instances), listing(study=study.slug, category=category))]
+            asked: list[Cell] = [LinkedCount(len(found.instances), list_query(study=study.slug, category=category))]
             asked += [len(found.items)] if has_parts else []
-            standing = (_standing(study, category, name, found.of[name]) for name in shown)
+            standing = (_outcome_cell(study, category, name, found.of[name]) for name in shown)
             rows.append((study.slug, study.purpose, *category, *asked, *standing))
     slugs = [study.slug for study in project.studies]
     notes = [_OF_PARTS if has_parts else _OF_INSTANCES, _OUTCOMES]
@@ -51,7 +51,7 @@ def funnel_table(project: ProjectFacts) -> Table:
 
 
 @dataclass
-class _Counted:
+class _CategoryItems:
     """The items of a category; `of`: outcome or progress -> its items."""
 
     items: set[Item] = field(default_factory=set)
@@ -62,20 +62,20 @@ class _Counted:
         return {instance for instance, _ in self.items}
 
 
-def _standing(study: StudyFacts, category: Category, name: str, items: Set[Item]) -> Cell:
+def _outcome_cell(study: StudyFacts, category: Category, name: str, items: Set[Item]) -> Cell:
     """Return the number of items with this outcome or progress in a study."""
     # Outcomes depend on the study: a baseline accepts nothing, and a filter has no agreed ones.
     if name in (NOT_ACCEPTING if study.accepts else ACCEPTING):
         return None
     if name in set(Outcome):
-        query = listing(study=study.slug, category=category, state=in_address(Outcome(name)))
-        return counted(items, query)
-    query = listing(study=study.slug, category=category, progress=name)
+        query = list_query(study=study.slug, category=category, state=in_address(Outcome(name)))
+        return linked_count(items, query)
+    query = list_query(study=study.slug, category=category, progress=name)
     # Lists know the progress of instances, not of their parts.
-    return len(items) if asks_about_parts(study) else counted(items, query)
+    return len(items) if asks_about_parts(study) else linked_count(items, query)
 
 
-def counted(items: Set[Item], query: str) -> LinkedCount:
+def linked_count(items: Set[Item], query: str) -> LinkedCount:
     """Return the number of `items`, linked to their instances, which `query` lists."""
     unit = ITEMS if any(item != WHOLE for _, item in items) else INSTANCES
     return LinkedCount(len(items), query, unit=unit, instances=len({instance for instance, _ in items}))
@@ -98,7 +98,7 @@ _OUTCOMES = (
 )
 
 
-def _shown(counts: Iterable[Mapping[Category, _Counted]], project: ProjectFacts) -> list[str]:
+def _shown_outcomes(counts: Iterable[Mapping[Category, _CategoryItems]], project: ProjectFacts) -> list[str]:
     """Return the names of the possible counts, with undone items only if there are some."""
     accepting = {study.accepts for study in project.studies}
     names: list[str] = [*Progress, Outcome.NONE_YET]
@@ -108,26 +108,26 @@ def _shown(counts: Iterable[Mapping[Category, _Counted]], project: ProjectFacts)
     return names + ([Outcome.UNDONE] if any(each.of[Outcome.UNDONE] for of in counts for each in of.values()) else [])
 
 
-def _imported(project: ProjectFacts) -> Iterable[tuple[Category, int]]:
+def _import_counts(project: ProjectFacts) -> Iterable[tuple[Category, int]]:
     yield EVERYTHING, len(project.categories)
     yield from sorted(Counter(project.categories.values()).items())
 
 
-def _counts(study: StudyFacts, project: ProjectFacts) -> dict[Category, _Counted]:
+def _counts(study: StudyFacts, project: ProjectFacts) -> dict[Category, _CategoryItems]:
     """Return the items of all categories together, then of each category in order."""
-    found: dict[Category, _Counted] = {EVERYTHING: _counted()}
+    found: dict[Category, _CategoryItems] = {EVERYTHING: _empty_counts()}
     for (instance, item), questions in by_item(study.questions).items():
         names = (outcome_of(item, questions), progress_of_all(questions))
         for category in (EVERYTHING, project.categories[instance]):
-            of_category = found.setdefault(category, _counted())
+            of_category = found.setdefault(category, _empty_counts())
             of_category.items.add((instance, item))
             for name in names:
                 of_category.of[name].add((instance, item))
     return dict(sorted(found.items(), key=lambda each: (each[0] != EVERYTHING, each[0])))
 
 
-def _counted() -> _Counted:
-    return _Counted(of={name: set() for name in (*Outcome, *Progress)})
+def _empty_counts() -> _CategoryItems:
+    return _CategoryItems(of={name: set() for name in (*Outcome, *Progress)})
 
 
 def progress_of_all(questions: Sequence[QuestionFacts]) -> Progress:
@@ -159,7 +159,7 @@ def accepted_items_of(study: StudyFacts) -> set[Item]:
     return {item for item, questions in items if outcome_of(item[1], questions) is Outcome.ACCEPTED}
 
 
-def accepted_of(study: StudyFacts) -> set[int]:
+def accepted_instances(study: StudyFacts) -> set[int]:
     """Return the instances of which `study` accepted an item."""
     return {instance for instance, _ in accepted_items_of(study)}
 
@@ -197,13 +197,13 @@ def kept_instances(project: ProjectFacts) -> set[int]:
     return {instance for instance, _ in kept_items(project)}
 
 
-def told_of_dataset(project: ProjectFacts) -> str:
+def describe_dataset(project: ProjectFacts) -> str:
     """Return a description of the dataset, for the end of a sentence."""
     names = [study.slug for study in dataset_studies(project)]
     return f"what {' and '.join(names)} accepted" if names else "all that was imported"
 
 
-def listed_in_dataset(project: ProjectFacts) -> dict[str, str] | None:
+def dataset_filters(project: ProjectFacts) -> dict[str, str] | None:
     """Return the filters for the dataset in lists of instances; None if no list shows exactly these."""
     declared = dataset_studies(project)
     if len(declared) > 1:
@@ -218,8 +218,8 @@ def dataset_table(project: ProjectFacts) -> Table:
     per instance as its design has (BiVLC: two images and two captions make four).
     """
     declared = [study.slug for study in dataset_studies(project)]
-    note = f"The dataset is {told_of_dataset(project)}."
-    note = note if declared else f"No study is marked as the dataset, so the dataset is {told_of_dataset(project)}."
+    note = f"The dataset is {describe_dataset(project)}."
+    note = note if declared else f"No study is marked as the dataset, so the dataset is {describe_dataset(project)}."
     found: dict[Category, set[Item]] = {EVERYTHING: kept_items(project)}
     for item in found[EVERYTHING]:
         found.setdefault(project.categories[item[0]], set()).add(item)
@@ -229,14 +229,14 @@ def dataset_table(project: ProjectFacts) -> Table:
     if examples:
         columns.append(Column("Retrieval examples", "count"))
         note += f" Each instance gives {examples} retrieval examples, one per question of the baseline."
-    within = listed_in_dataset(project)
+    within = dataset_filters(project)
     rows: list[Sequence[Cell]] = []
     for category, items in sorted(found.items(), key=lambda each: (each[0] != EVERYTHING, each[0])):
         n: Cell = len(items)
         made: Cell = examples * len(items)
         if within is not None:
-            query = listing(category=category, **within)
-            n = counted(items, query)
+            query = list_query(category=category, **within)
+            n = linked_count(items, query)
             made = LinkedCount(examples * len(items), query, unit="examples", instances=n.instances)
         rows.append((*category, n, *([made] if examples else [])))
     title, shown = "The dataset, per type and subtype", rows if project.studies else []

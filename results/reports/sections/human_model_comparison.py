@@ -9,7 +9,7 @@ from results.reports.cells import limits_or_reason, value_or_reason
 from results.reports.sections.people import FOUR, OF_FOUR, UnitScore
 from results.reports.sections.scores import Baseline, questions_per_unit
 from results.reports.text import percent
-from studies.wording import counted
+from studies.wording import format_count
 
 # More are unreadable; those with the most answers are drawn.
 MOST_PEOPLE_DRAWN = 40
@@ -22,7 +22,7 @@ DIFFERENCES = (
 
 
 @dataclass(frozen=True)
-class _Compared:
+class _Comparison:
     study: str
     model: str
     score: str
@@ -39,7 +39,7 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
     columns += [Column("People minus model", "share")]
     columns += [Column("95 % interval", "share"), Column("Only people right", "count")]
     columns += [Column("Only model right", "count"), Column("Test"), Column("p", "p"), Column("p (Holm)", "p")]
-    compared = [each for baseline in baselines for each in _compared(baseline)]
+    compared = [each for baseline in baselines for each in _comparisons(baseline)]
     adjusted = holm([each.found.p for each in compared])
     rows = [_row(each, after) for each, after in zip(compared, adjusted, strict=True)]
     made = sum(each.found.p is not None for each in compared)
@@ -54,7 +54,7 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
     return Table("comparison", "People against models", columns, rows, notes, slugs)
 
 
-def both_answered(baseline: Baseline) -> Iterable[tuple[str, str, list[UnitScore], Mapping[int, float]]]:
+def shared_units(baseline: Baseline) -> Iterable[tuple[str, str, list[UnitScore], Mapping[int, float]]]:
     """Yield, by model and score, the units of people that the model also answered, and whether it was right.
 
     Units are instances for I2T, T2I and Group, and questions if a study does not ask the four.
@@ -70,9 +70,9 @@ def both_answered(baseline: Baseline) -> Iterable[tuple[str, str, list[UnitScore
             yield predicted.who, name, [one for one in by_name[name] if one.unit in right], right
 
 
-def _compared(baseline: Baseline) -> Iterable[_Compared]:
+def _comparisons(baseline: Baseline) -> Iterable[_Comparison]:
     names = {model.who: model.listed_as for model in baseline.models}
-    for who, name, both, rights in both_answered(baseline):
+    for who, name, both, rights in shared_units(baseline):
         mine, its = [one.right for one in both], [rights[one.unit] for one in both]
         columns = ([getattr(one, column) for one in both] for column in ("person", "unit", "instance"))
         found = people_against(mine, its, *columns)
@@ -80,10 +80,10 @@ def _compared(baseline: Baseline) -> Iterable[_Compared]:
         only_one = (pairs.count((True, False)), pairs.count((False, True)))
         about = [one.instance for one in both]
         counts = baseline.counts(name, found.n_questions, about, model=names.get(who, who))
-        yield _Compared(baseline.study.slug, who, name, found, counts, *only_one)
+        yield _Comparison(baseline.study.slug, who, name, found, counts, *only_one)
 
 
-def _row(each: _Compared, adjusted: float | None) -> Sequence[Cell]:
+def _row(each: _Comparison, adjusted: float | None) -> Sequence[Cell]:
     found = each.found
     return (
         *(each.study, each.model, each.score, found.n_people, *each.counts),
@@ -115,7 +115,7 @@ def differences_chart(baselines: Sequence[Baseline]) -> Chart:
     drawn.sort(key=lambda person: _mean(by_person[person]), reverse=True)
     labels = {
         person: f"{person[0]}: " * (len(baselines) > 1)
-        + f"Person {number} ({counted(len(answered[person]), 'question')})"
+        + f"Person {number} ({format_count(len(answered[person]), 'question')})"
         for number, person in enumerate(drawn, start=1)
     }
     series = [

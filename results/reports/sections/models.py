@@ -9,14 +9,14 @@ import numpy as np
 from analytics.scores import Outcomes, Score, score
 from results.reports.base import Cell, Column, LinkedCount, Table
 from results.reports.cells import share_of, share_range
-from results.reports.explorer_links import ALL, listing
+from results.reports.explorer_links import ALL, list_query
 from results.reports.facts import ProjectFacts
 from results.reports.sections.funnel import (
     Category,
+    dataset_filters,
     dataset_studies,
+    describe_dataset,
     kept_instances,
-    listed_in_dataset,
-    told_of_dataset,
 )
 from results.reports.sections.people import SCORES, in_category_order
 
@@ -55,7 +55,7 @@ def models_on(
     return found
 
 
-def declared(project: ProjectFacts, names: Collection[str]) -> list[str]:
+def declared_note(project: ProjectFacts, names: Collection[str]) -> list[str]:
     """Return the note about those of the models called `names` whose pictures are unknown."""
     found = [model.name for model in project.models if model.is_declared and model.name in names]
     if not found:
@@ -63,7 +63,7 @@ def declared(project: ProjectFacts, names: Collection[str]) -> list[str]:
     return [f"Not verified, because their prediction files name no images: {', '.join(found)}."]
 
 
-def grouped(taker: ModelOutcomes, categories: Mapping[int, Category]) -> dict[Category, dict[str, Score]]:
+def category_scores(taker: ModelOutcomes, categories: Mapping[int, Category]) -> dict[Category, dict[str, Score]]:
     """Return the scores over all instances, then of each type with its subtypes."""
     types, subtypes = ([categories[instance][index] for instance in taker.instances] for index in (0, 1))
     found = {(ALL, ALL): taker.outcomes.scores()}
@@ -76,18 +76,18 @@ def models_table(project: ProjectFacts) -> Table:
     """Return the scores of every model on the dataset."""
     columns = [Column("Model"), Column("Type"), Column("Subtype"), Column("Instances", "count")]
     columns += [Column(name, "share") for name in SCORES]
-    kept, within = kept_instances(project), listed_in_dataset(project)
+    kept, within = kept_instances(project), dataset_filters(project)
     rows: list[Sequence[Cell]] = []
     for model in models_on(project, sorted(kept)):
         are_listed = set(model.instances) == project.predicted_by.get(model.listed_as, frozenset()) & kept
-        for category, scores in grouped(model, project.categories).items():
+        for category, scores in category_scores(model, project.categories).items():
             n = scores["I2T"].n
             shares = (share_of(scores[name]) for name in SCORES)
             if are_listed and within is not None:
-                n = LinkedCount(n, listing(category=category, model=model.listed_as, **within))
+                n = LinkedCount(n, list_query(category=category, model=model.listed_as, **within))
             rows.append((model.who, *category, n, *shares))
-    over = f"Over the dataset: {told_of_dataset(project)}. {OF_AN_INSTANCE}"
-    notes = [over, *declared(project, {str(row[0]) for row in rows})]
+    over = f"Over the dataset: {describe_dataset(project)}. {OF_AN_INSTANCE}"
+    notes = [over, *declared_note(project, {str(row[0]) for row in rows})]
     rests_on = [study.slug for study in dataset_studies(project)]
     return Table("models", "Models on the dataset", columns, rows, notes, rests_on)
 
@@ -108,13 +108,13 @@ def captions_table(project: ProjectFacts) -> Table:
         for category, rights in _by_category(model.captions.items(), project):
             found = score(rights)
             if found.n:
-                query = listing(category=category, model=model.listed_as)
+                query = list_query(category=category, model=model.listed_as)
                 n = LinkedCount(found.n, query) if are_listed else found.n
                 rows.append((model.name, *category, n, found.count, share_of(found), share_range(found)))
     notes = [
         "The image with its caption and the negative caption, one question per instance, over all that were imported. "
         "All counts every instance once (the micro average). Wilson's intervals.",
-        *declared(project, {str(row[0]) for row in rows}),
+        *declared_note(project, {str(row[0]) for row in rows}),
     ]
     return Table("captions", "Models choosing the caption of an image", columns, rows, notes)
 

@@ -14,7 +14,7 @@ from results.reports.labels import answers_to
 
 
 @dataclass(frozen=True)
-class _Said:
+class _LabelCounts:
     """Frequency of the labels of `unit`, one of the things that questions of `kind` ask at once.
 
     `times`: label -> number of answers, and their share.
@@ -36,7 +36,7 @@ def units_table(studies: Sequence[StudyFacts]) -> Table:
         Column("Share", "share"),
         Column("95 % interval", "share"),
     ]
-    found = [said for study in studies for said in _all_said(study)]
+    found = [said for study in studies for said in _label_counts(study)]
     rows: list[Sequence[Cell]] = [
         (
             *(said.study, said.kind, said.unit, said.label_space.name(label)),
@@ -51,7 +51,7 @@ def units_table(studies: Sequence[StudyFacts]) -> Table:
 
 
 def units_chart(study: StudyFacts) -> Chart:
-    found = list(_all_said(study))
+    found = list(_label_counts(study))
     labels = dict.fromkeys((said.kind, label) for said in found for label in said.times)
     several = len({kind for kind, _ in labels}) > 1
     series = [
@@ -72,7 +72,7 @@ def units_chart(study: StudyFacts) -> Chart:
     return Chart("units", title, f"{words}.", "stacked", "share", "Share of the answers", series)
 
 
-def _all_said(study: StudyFacts) -> Iterable[_Said]:
+def _label_counts(study: StudyFacts) -> Iterable[_LabelCounts]:
     instances = {question.id: question.instance for question in study.questions}
     for kind, label_space in study.label_spaces.items():
         if label_space.has_one_label or label_space.is_preference or not label_space.options:
@@ -85,7 +85,7 @@ def _all_said(study: StudyFacts) -> Iterable[_Said]:
             people = [answer.annotator for answer in given]
             numbered = number_answers(people, [instances[answer.question] for answer in given])
             times = dict(_times([answer.choice for answer in given], could, numbered))
-            yield _Said(study.slug, kind, unit, label_space, times)
+            yield _LabelCounts(study.slug, kind, unit, label_space, times)
 
 
 def _times(

@@ -61,7 +61,7 @@ def baselines(project: ProjectFacts) -> list[StudyFacts]:
     return [study for study in project.studies if study.purpose == "baseline" and study.knows_answers]
 
 
-def scored(study: StudyFacts) -> list[PeopleScores]:
+def score_people(study: StudyFacts) -> list[PeopleScores]:
     """Return the scores of a study with known right answers.
 
     With the four questions: I2T, T2I and Group, over the instances whose questions one person all answered, and the
@@ -130,7 +130,7 @@ def in_category_order(category: Category) -> tuple[bool, str, bool, str]:
 
 
 @dataclass(frozen=True)
-class ByMajority:
+class MajorityScores:
     """A score of the majority answer.
 
     `decided`: the instance of each unit with a majority, and whether it is right. `left_out`: units without a majority,
@@ -147,7 +147,7 @@ class ByMajority:
         return Score(sum(right for _, right in self.decided), len(self.decided))
 
 
-def by_majority(study: StudyFacts) -> list[ByMajority]:
+def majority_scores(study: StudyFacts) -> list[MajorityScores]:
     """Return the scores of the majority of counted answers to each question; adjudications do not count.
 
     Units with incomplete questions, and those without a majority, are left out and counted.
@@ -184,7 +184,7 @@ def _verdict(question: QuestionFacts, choices: Sequence[str]) -> bool | Progress
     return progress if verdict.state is State.UNDECIDED else verdict.winner == question.right
 
 
-def _majority(name: str, unit: str, units: Sequence[tuple[int, Sequence[bool | Progress]]]) -> ByMajority:
+def _majority(name: str, unit: str, units: Sequence[tuple[int, Sequence[bool | Progress]]]) -> MajorityScores:
     decided: list[tuple[int, bool]] = []
     left_out = dict.fromkeys(Progress, 0)
     for instance, each in units:
@@ -195,4 +195,4 @@ def _majority(name: str, unit: str, units: Sequence[tuple[int, Sequence[bool | P
             left_out[Progress.COMPLETE] += 1
         else:
             left_out[Progress.UNANSWERED if set(each) == {Progress.UNANSWERED} else Progress.OPEN] += 1
-    return ByMajority(name, unit, decided, left_out)
+    return MajorityScores(name, unit, decided, left_out)

@@ -38,7 +38,7 @@ class RatingStatistics:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RatedUnit:
     """What is rated together."""
 
     kind: str
@@ -49,14 +49,14 @@ class _Asked:
 def ratings_of(study: StudyFacts) -> list[RatingStatistics]:
     """Return the ratings of `study` by kind, image role and unit: all instances, then each category."""
     questions = {question.id: question for question in study.questions}
-    given: dict[_Asked, list[AnswerFacts]] = {}
+    given: dict[_RatedUnit, list[AnswerFacts]] = {}
     for answer in study.answers:
         question = questions.get(answer.question)
         # With a known right position, choices are not ratings.
         if question is not None and not question.knows_right and _scale(study, question.kind, answer.unit) is not None:
-            given.setdefault(_Asked(question.kind, question.role, answer.unit), []).append(answer)
+            given.setdefault(_RatedUnit(question.kind, question.role, answer.unit), []).append(answer)
     return [
-        _rated(study, asked, category, of_category, questions)
+        _rating_statistics(study, asked, category, of_category, questions)
         for asked, answers in sorted(given.items(), key=lambda item: (item[0].kind, item[0].role))
         for category, of_category in _by_category(study, answers, questions).items()
     ]
@@ -78,9 +78,9 @@ def _by_category(
     return {(ALL, ALL): list(answers), **dict(sorted(found.items()))}
 
 
-def _rated(
+def _rating_statistics(
     study: StudyFacts,
-    asked: _Asked,
+    asked: _RatedUnit,
     category: Category,
     answers: Sequence[AnswerFacts],
     questions: Mapping[int, QuestionFacts],

@@ -8,21 +8,21 @@ from analytics.people import PeopleScore, score_of_people
 from analytics.scores import CHANCE, Score, sum_of_scores, wilson_interval
 from results.reports.base import INSTANCES, Cell, Chart, Column, LinkedCount, Point, Reference, Series, Table, Undefined
 from results.reports.cells import limits_or_reason, range_over_instances, share_of, share_range, value_or_reason
-from results.reports.explorer_links import ALL, ANSWERED, instances_with_question, listing
+from results.reports.explorer_links import ALL, ANSWERED, instances_with_question, list_query
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.sections.funnel import Category, dataset_studies, kept_instances
-from results.reports.sections.models import OF_AN_INSTANCE, ModelOutcomes, grouped, models_on
+from results.reports.sections.models import OF_AN_INSTANCE, ModelOutcomes, category_scores, models_on
 from results.reports.sections.people import (
     FOUR,
     GROUP,
     OF_FOUR,
-    ByMajority,
+    MajorityScores,
     PeopleScores,
     UnitScore,
     by_category,
-    by_majority,
     in_category_order,
-    scored,
+    majority_scores,
+    score_people,
 )
 from results.reports.text import NO_TYPE
 
@@ -75,7 +75,7 @@ class Baseline:
     def judged(self) -> Iterable[UnitScore]:
         return (one for each in self.scores for one in each.judged)
 
-    def listed(
+    def link_count(
         self,
         count: int,
         about: Iterable[int],
@@ -89,13 +89,13 @@ class Baseline:
         shown = self.answered if model is None else self.both_answered.get(model, frozenset())
         if set(about) != shown:
             return count
-        query = listing(study=self.study.slug, category=category, question=ANSWERED, model=model or "")
+        query = list_query(study=self.study.slug, category=category, question=ANSWERED, model=model or "")
         return LinkedCount(count, query, unit=unit, instances=count if unit == INSTANCES else len(shown))
 
     def counts(self, score: str, units: int, about: Collection[int], *, model: str | None = None) -> tuple[int, int]:
-        """Return the number of instances `about` and of questions behind `units` of a score, linked like `listed`."""
-        instances = self.listed(len(set(about)), about, model=model)
-        return instances, self.listed(units * questions_per_unit(score), about, model=model, unit="questions")
+        """Return the number of instances `about` and of questions behind `units` of a score, like `link_count`."""
+        instances = self.link_count(len(set(about)), about, model=model)
+        return instances, self.link_count(units * questions_per_unit(score), about, model=model, unit="questions")
 
 
 def questions_per_unit(score: str) -> int:
@@ -105,9 +105,9 @@ def questions_per_unit(score: str) -> int:
 
 def baseline_of(study: StudyFacts, project: ProjectFacts) -> Baseline:
     """Return the results of `study`. Includes models if both were asked the same four questions."""
-    scores = scored(study)
+    scores = score_people(study)
     instances = dict.fromkeys(one.instance for each in scores if each.unit == "instance" for one in each.judged)
-    predicted = [_predicted(who, rights, scores) for who, rights in study.predicted.items()]
+    predicted = [_model_scores(who, rights, scores) for who, rights in study.predicted.items()]
     predicted = [each for each in predicted if any(each.judged.values())]
     answered = instances_with_question(study, ANSWERED)
     both_answered = {model: answered & those for model, those in project.predicted_by.items()}
@@ -115,7 +115,7 @@ def baseline_of(study: StudyFacts, project: ProjectFacts) -> Baseline:
     return Baseline(study, scores, models, project.categories, predicted, answered, both_answered)
 
 
-def _predicted(who: str, rights: Mapping[int, float], scores: Sequence[PeopleScores]) -> ModelScores:
+def _model_scores(who: str, rights: Mapping[int, float], scores: Sequence[PeopleScores]) -> ModelScores:
     asked = {each.name: {one.unit: one.instance for one in each.judged} for each in scores if each.unit == "question"}
     return ModelScores(
         who,
@@ -158,8 +158,8 @@ def scores_table(baselines: Sequence[Baseline]) -> Table:
 
 
 def _model_rows(baseline: Baseline, model: ModelOutcomes, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
-    for category, scores in grouped(model, baseline.categories).items():
-        n = baseline.listed(scores["I2T"].n, model.instances, model=model.listed_as, category=category)
+    for category, scores in category_scores(model, baseline.categories).items():
+        n = baseline.link_count(scores["I2T"].n, model.instances, model=model.listed_as, category=category)
         shares = (share_of(scores[name]) if name in scores else None for name in names)
         yield (baseline.study.slug, model.who, *category, None, n, *shares)
 
@@ -230,7 +230,7 @@ def _predicted_rows(baseline: Baseline, predicted: ModelScores, names: Sequence[
         instances = len({one.instance for each in judged.values() for one in each})
         cells = [_share(judged.get(name)) for name in names]
         if instances:
-            n = baseline.listed(instances, predicted.instances, model=predicted.who, category=category)
+            n = baseline.link_count(instances, predicted.instances, model=predicted.who, category=category)
             yield (baseline.study.slug, predicted.who, *category, None, n, *cells)
 
 
@@ -260,7 +260,7 @@ def _people_rows(baseline: Baseline, names: Sequence[str]) -> Iterable[Sequence[
         every = [one for each in judged.values() for one in each]
         if every:
             people = len({one.person for one in every})
-            instances = baseline.listed(len({one.instance for one in every}), about, category=category)
+            instances = baseline.link_count(len({one.instance for one in every}), about, category=category)
             cells = [_mean(judged[name]) if name in judged else None for name in names]
             yield (baseline.study.slug, HUMANS, *category, people, instances, *cells)
 
@@ -339,12 +339,12 @@ def majority_table(baselines: Sequence[Baseline]) -> Table:
     rows: list[Sequence[Cell]] = []
     for baseline in baselines:
         if baseline.study.answers_wanted > 1 and baseline.study.answers:
-            for each in by_majority(baseline.study):
+            for each in majority_scores(baseline.study):
                 left = (each.left_out[Progress.UNANSWERED], each.left_out[Progress.OPEN])
                 rows.append(
                     (
                         *(baseline.study.slug, each.name, share_of(each.found), each.unit, each.found.n),
-                        *(each.found.count, *left, each.left_out[Progress.COMPLETE], _of_majority(each)),
+                        *(each.found.count, *left, each.left_out[Progress.COMPLETE], _majority_cell(each)),
                     )
                 )
     notes = [
@@ -356,7 +356,7 @@ def majority_table(baselines: Sequence[Baseline]) -> Table:
     return Table("majority", "Scores by majority", columns, rows, notes, _slugs(baselines))
 
 
-def _of_majority(each: ByMajority) -> Cell:
+def _majority_cell(each: MajorityScores) -> Cell:
     return range_over_instances([right for _, right in each.decided], [instance for instance, _ in each.decided])
 
 
@@ -404,7 +404,9 @@ def _series(baseline: Baseline) -> Iterable[tuple[str, list[Point]]]:
     }
     yield HUMANS, [_human_point(label, by_label[category]) for category, label in labels.items()]
     for model in baseline.models:
-        found = {category: scores[shown.name] for category, scores in grouped(model, baseline.categories).items()}
+        found = {
+            category: scores[shown.name] for category, scores in category_scores(model, baseline.categories).items()
+        }
         yield model.who, [_point(label, found[category]) for category, label in labels.items() if category in found]
 
 

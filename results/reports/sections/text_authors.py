@@ -71,12 +71,15 @@ def writers_table(study: str, writing: Writing) -> Table:
     nothing = together.reason if together.n_answers else NOBODY_LOOKED
     rows: list[tuple[Cell, ...]] = [
         (
-            *(ALL, *_how(writing.texts), together.n_answers, value_or_reason(together.value, nothing)),
+            *(ALL, *_writing_cells(writing.texts), together.n_answers, value_or_reason(together.value, nothing)),
             limits_or_reason(together.low, together.high, nothing),
         )
     ]
     most_first = sorted(by_writer, key=lambda writer: (-len(by_writer[writer]), writing.names[writer]))
-    rows += [(writing.names[writer], *_how(by_writer[writer]), *_found(found.get(writer, []))) for writer in most_first]
+    rows += [
+        (writing.names[writer], *_writing_cells(by_writer[writer]), *_reader_cells(found.get(writer, [])))
+        for writer in most_first
+    ]
     notes = [
         f"Counted texts only. Length in tokens by {TOKENS}. Seconds of writing: from the first key or paste to "
         "sending, as the browser measured it, pauses among them. Something pasted: of the texts of which it was "
@@ -89,7 +92,7 @@ def writers_table(study: str, writing: Writing) -> Table:
     return Table("writers", "How the texts were written", columns, rows if writing.texts else [], notes, rests_on)
 
 
-def _how(texts: Sequence[WrittenText]) -> tuple[Cell, ...]:
+def _writing_cells(texts: Sequence[WrittenText]) -> tuple[Cell, ...]:
     recorded = [text.pasted for text in texts if text.pasted is not None]
     seconds = [text.seconds for text in texts if text.seconds is not None]
     return (
@@ -108,7 +111,7 @@ def _answers_by_writer(retrievals: Iterable[Retrieval]) -> Mapping[Hashable, lis
     return found
 
 
-def _found(answers: Sequence[Retrieval]) -> tuple[Cell, ...]:
+def _reader_cells(answers: Sequence[Retrieval]) -> tuple[Cell, ...]:
     """Return the number of others' answers about the texts of one writer, and how often they were right."""
     if not answers:
         return 0, Undefined(NOBODY_LOOKED), Undefined(NOBODY_LOOKED)

@@ -31,7 +31,7 @@ from simulation.actions.local_run import run_in_process
 from simulation.actions.session_times import stretch_sessions
 from simulation.demo.image_sets import ImageSet, describe_sets
 from simulation.demo.manifest import IMAGES, MANIFEST, SETS_MANIFEST, write_manifest, write_sets
-from simulation.demo.processes import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
+from simulation.demo.processes import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serve
 from simulation.demo.scenes import SceneInstance, describe_instances
 from simulation.demo.study import (
     BASELINE_SLUG,
@@ -178,7 +178,7 @@ class Command(BaseCommand):
     def _serve(self, port: int, password: str) -> None:
         _stop_on_terminate()
         try:
-            with serving(port=port, root=settings.BASE_DIR) as processes:
+            with serve(port=port, root=settings.BASE_DIR) as processes:
                 self.stdout.write(_welcome(f"http://127.0.0.1:{port}", password))
                 self.stdout.flush()
                 while True:

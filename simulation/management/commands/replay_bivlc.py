@@ -61,7 +61,7 @@ class Command(ActionCommand):
         self._report(replay, results)
 
     def _report(self, replay: Replay, results: Path | None) -> None:
-        with replay.timed("report"):
+        with replay.time_stage("report"):
             # The launches have marked the study that has its dataset.
             replay.setting.project.refresh_from_db()
             facts = project_facts(replay.setting.project)

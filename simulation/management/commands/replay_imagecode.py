@@ -82,7 +82,7 @@ class Command(ActionCommand):
         bars = ProgressBars(None if options["verbosity"] == 0 else self.stderr)
         with hide_session_log(), without_synchronous_commit(), closing(bars) as progress:
             replay = run(setting, progress=progress)
-        with replay.timed("report"):
+        with replay.time_stage("report"):
             setting.project.refresh_from_db()
             facts = project_facts(setting.project)
             written = project_facts(replay.written.project) if replay.written else None

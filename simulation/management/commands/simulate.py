@@ -20,7 +20,7 @@ from simulation.annotators import (
     annotators,
     take_part,
 )
-from studies.management.arguments import STUDY_HELP, ActionCommand, actor_named, add_by, study_called
+from studies.management.arguments import STUDY_HELP, ActionCommand, add_by, read_actor, read_study
 from studies.models import Study, StudyState
 from studies.permissions import Verb
 
@@ -75,12 +75,12 @@ class Command(ActionCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_called(options["slug"])
+        study = read_study(options["slug"])
         if study.state != StudyState.OPEN:
             raise CommandError(f"Study {study.slug} is {study.state}, so nobody can come. Launch or resume it first.")
         announce_simulation(
             study=study,
-            by=actor_named(options, Verb.RUN, study.project),
+            by=read_actor(options, Verb.RUN, study.project),
             now=timezone.now(),
             **{name: options[name] for name in ("annotators", "accuracy", "seed")},
         )

@@ -43,7 +43,9 @@ class Describers:
 
     def write(self, question: Question, seat: Seat) -> Mapping[str, str]:
         key, kind = self.keys[question.instance_id], get_kind(question.kind)
-        marked = next(place for place, shown in enumerate(kind.shown(question.content).pictures) if shown.mark)
+        marked = next(
+            place for place, shown in enumerate(kind.question_content(question.content).pictures) if shown.mark
+        )
         text = self.texts.get((key, marked))
         if text is None:
             return NOT_POSSIBLE

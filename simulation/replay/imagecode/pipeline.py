@@ -59,7 +59,7 @@ class Replay(Stages):
 def run(setting: Setting, *, progress: ProgressBars) -> Replay:
     """Run the whole replay in a new project. Raises CannotReplay, ImportRefused and StudyError."""
     replay = Replay(setting)
-    with replay.timed("import"):
+    with replay.time_stage("import"):
         import_all(
             project=setting.project,
             files=[setting.train, setting.valid, setting.authors, setting.tags],
@@ -71,9 +71,9 @@ def run(setting: Setting, *, progress: ProgressBars) -> Replay:
         for split in RETRIEVE:
             _count(replay, split)
         replay.annotations = read_annotations(setting.tags)
-    with replay.timed("stand-ins"):
+    with replay.time_stage("stand-ins"):
         replay.stand_ins = fill_with_placeholders(project=setting.project, progress=progress, most=PICTURES)
-    with replay.timed("launch"):
+    with replay.time_stage("launch"):
         progress.begin("launch", len(RETRIEVE))
         for split in RETRIEVE:
             if not Instance.objects.filter(project=setting.project, split=split).exists():
@@ -92,14 +92,14 @@ def run(setting: Setting, *, progress: ProgressBars) -> Replay:
                 eligibility=[],
             )
             progress.step()
-    with replay.timed("retrieval"):
+    with replay.time_stage("retrieval"):
         for split, study in replay.studies.items():
             crowd = Crowd(study, make_retriever(accuracy=setting.accuracy, seed=f"{setting.seed}|{split}"))
             progress.begin(f"retrieval: {split}", study.design.answers * study.questions.count())
             play(crowd, progress=progress)
             replay.played[split] = crowd.played
     if setting.described:
-        with replay.timed("writing"):
+        with replay.time_stage("writing"):
             replay.written = describe_again(
                 source=setting.project,
                 project=Project(slug=f"{setting.project.slug}-{WRITTEN}", name="ImageCoDe, described again"),

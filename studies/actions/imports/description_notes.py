@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from studies.actions.imports.import_state import BATCH, Source
-from studies.descriptions import notes_that_fit, with_notes
+from studies.descriptions import fitting_notes, with_notes
 from studies.importing import Note, RowProblem
 from studies.models import Instance
 
@@ -26,7 +26,7 @@ def check_notes(source: Source) -> None:
         for note in notes:
             before = stored.get(note.key, {})
             known = shared.described.get(note.key, before)
-            fits = notes_that_fit(known, note.about)
+            fits = fitting_notes(known, note.about)
             fitting += len(fits)
             source.tally["unknown"] += len(note.about) - len(fits)
             source.tally["noted"] += _new(before, fits)
@@ -43,7 +43,7 @@ def save_notes(source: Source) -> None:
             instance = instances.get(note.key)
             if instance is None:
                 continue
-            fits = notes_that_fit(instance.reference, note.about)
+            fits = fitting_notes(instance.reference, note.about)
             if _new(instance.reference, fits):
                 instance.reference = with_notes(instance.reference, fits)
                 changed.append(instance)

@@ -10,9 +10,9 @@ from pathlib import Path
 from django.conf import settings
 
 from studies.actions.imports.import_state import NO_FOLDER, ImageSource, UnusableImage
-from studies.importing.folders import NoSuchPlace, Place, in_order, place_named
-from studies.importing.parquet import LARGEST_GROUP, TABLES_KEPT, BadTable, PictureTable, cell_named
-from studies.importing.parts import Part, part_named
+from studies.importing.folders import NoSuchPlace, Place, in_order, parse_place
+from studies.importing.parquet import LARGEST_GROUP, TABLES_KEPT, BadTable, PictureTable, parse_cell
+from studies.importing.parts import Part, parse_part
 from studies.importing.pictures import LARGEST_FILE, NotAPicture, cut
 
 
@@ -27,10 +27,10 @@ class ImageFolder:
 
     def read(self, filename: str) -> bytes | UnusableImage:
         """Return the bytes of the image called `filename` in a row, or why it cannot be used."""
-        part = part_named(filename)
+        part = parse_part(filename)
         if part is not None:
             return self._read_part(part)
-        place = place_named(filename)
+        place = parse_place(filename)
         if place is None:
             return self._read(filename, filename)
         names = self._set(place)
@@ -136,7 +136,7 @@ class TableImages:
 
     def read(self, filename: str) -> bytes | UnusableImage:
         """Return the bytes of the image called `filename` in a row, or why it cannot be used."""
-        cell = cell_named(filename)
+        cell = parse_cell(filename)
         if cell is None or cell.file not in self._files:
             return self._beside.read(filename) if self._beside is not None else NO_FOLDER
         try:

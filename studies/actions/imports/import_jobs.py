@@ -28,7 +28,7 @@ from studies.batches import Progress
 from studies.errors import StudyError
 from studies.importing import RowProblem
 from studies.models import Import, Project, Upload
-from studies.wording import counted
+from studies.wording import format_count
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ def request_import(
     refuse_unknown(format=format, mapping=mapping, caption_rule=caption_rule, images_dir=images_dir)
     wanted = Import(
         project=project,
-        files=[_as_it_is(file) for file in files],
+        files=[_file_identity(file) for file in files],
         format=format,
         # Sorted, so that two equal requests are stored alike.
         mapping=dict(sorted((mapping or {}).items())),
@@ -83,13 +83,13 @@ def request_import(
         return _request(wanted, by=by, now=now)
 
 
-def _as_it_is(file: Path) -> dict[str, str]:
+def _file_identity(file: Path) -> dict[str, str]:
     with open_file(file) as stream:
         return {"path": str(file.absolute()), "sha256": digest_of(stream)}
 
 
 def _request(wanted: Import, *, by: Actor, now: datetime) -> Import:
-    same = Import.objects.unfinished().filter(**_asked_with(wanted))
+    same = Import.objects.unfinished().filter(**_request_fields(wanted))
     if (found := same.first()) is not None:
         return found
     wanted.requested_by, wanted.by_name, wanted.requested_at = person(by), name_of(by), now
@@ -109,7 +109,7 @@ def request_mapping_change(*, wanted: Import, mapping: Mapping[str, str], by: Us
     """
     refuse_fixed_mapping(wanted)
     MappingChange(wanted, mapping)
-    asked = _asked_with(wanted) | {"mapping": dict(sorted(mapping.items())), "upload": None, "changes": wanted}
+    asked = _request_fields(wanted) | {"mapping": dict(sorted(mapping.items())), "upload": None, "changes": wanted}
     return _request(Import(**asked), by=by, now=now)
 
 
@@ -121,11 +121,11 @@ def request_again(*, wanted: Import, by: User, now: datetime) -> Import:
     """
     if wanted.is_unfinished or not (wanted.error or wanted.dry_run):
         raise StudyError("This import did not fail, so there is nothing to try again.")
-    asked = _asked_with(wanted) | {"dry_run": wanted.dry_run and bool(wanted.error)}
+    asked = _request_fields(wanted) | {"dry_run": wanted.dry_run and bool(wanted.error)}
     return _request(Import(**asked), by=by, now=now)
 
 
-def _asked_with(wanted: Import) -> dict[str, Any]:
+def _request_fields(wanted: Import) -> dict[str, Any]:
     """Return the fields by which two imports are equal: everything except who asked and when."""
     return {name: getattr(wanted, name) for name in ASKED_WITH}
 
@@ -206,7 +206,7 @@ def _import(job: RunningJob) -> None:
 
 
 def _sentence(wanted: Import, done: ImportSummary) -> str:
-    return f"The mapping of {counted(done.records, 'instance')} was changed." if wanted.changes else str(done)
+    return f"The mapping of {format_count(done.records, 'instance')} was changed." if wanted.changes else str(done)
 
 
 def _change_mapping(
@@ -301,7 +301,7 @@ def _store(wanted: Import, problems: _Problems) -> str:
         return ""
 
 
-def _ended(job: Job) -> None:
+def _note_failure(job: Job) -> None:
     """Store on an import why its job failed or was cancelled."""
     found = Import.objects.unfinished().filter(pk=job.arguments["import"])
     for cancelled, rows in (
@@ -318,5 +318,5 @@ IMPORT = Work(
     minutes=110,
     # No progress only while saving: seconds for thousands of rows.
     patience=timedelta(minutes=15),
-    ended=_ended,
+    ended=_note_failure,
 )

@@ -15,7 +15,7 @@ from studies.importing.base import places_of
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import PictureFacts
 from studies.models import Instance, InstanceImage, Project
-from studies.wording import counted
+from studies.wording import format_count
 
 BATCH = 500
 # Further problems are counted, not listed.
@@ -65,11 +65,13 @@ class ImportSummary:
 
     def __str__(self) -> str:
         verb = "would be added" if self.dry_run else "added"
-        parts = [f"{counted(self.records, 'record')}: {self.added:,} {verb}, {self.already_there:,} already there."]
+        parts = [
+            f"{format_count(self.records, 'record')}: {self.added:,} {verb}, {self.already_there:,} already there."
+        ]
         if self.notes:
             told = "are" if self.dry_run else "were"
             parts = parts if self.records else []
-            where = f"{counted(self.noted, 'description')} in {counted(self.notes, 'image set')}"
+            where = f"{format_count(self.noted, 'description')} in {format_count(self.notes, 'image set')}"
             parts.append(f"Its notes on {where} {told} new.")
         if self.unknown:
             parts.append(
@@ -82,12 +84,12 @@ class ImportSummary:
             )
         if self.images:
             filled = f"; {self.filled:,} filled in missing images" if self.filled else ""
-            parts.append(f"{counted(self.images, 'image')} read{filled}.")
+            parts.append(f"{format_count(self.images, 'image')} read{filled}.")
         if self.corrected:
             have = "would have" if self.dry_run else "has" if self.corrected == 1 else "have"
-            parts.append(f"{counted(self.corrected, 'existing image')} {have} a new source, licence or generator.")
+            parts.append(f"{format_count(self.corrected, 'existing image')} {have} a new source, licence or generator.")
         if self.waiting:
-            missing = f"{counted(self.waiting, 'image')} {'is' if self.waiting == 1 else 'are'} still missing"
+            missing = f"{format_count(self.waiting, 'image')} {'is' if self.waiting == 1 else 'are'} still missing"
             parts.append(f"{missing}: import the same file again with its images (--images).")
         return " ".join(parts)
 
@@ -149,7 +151,7 @@ class ImageSource(Protocol):
 
 
 @dataclass
-class Shared:
+class SharedState:
     """State shared by the files of one import."""
 
     project: Project
@@ -181,7 +183,7 @@ class Source:
     stream: BinaryIO
     name: str
     read: Importer
-    shared: Shared
+    shared: SharedState
     state: tuple[int, int]
     problems: list[RowProblem] = field(default_factory=list)
     problem_count: int = 0
@@ -214,7 +216,7 @@ class Source:
             yield [item for item in batch if isinstance(item, Note)]
 
 
-def refused_whole(sentence: str) -> ImportRefused:
+def make_refusal(sentence: str) -> ImportRefused:
     return ImportRefused([RowProblem(0, "", sentence)], 1)
 
 
@@ -235,7 +237,7 @@ def uses_of_instance(instance: Instance | None) -> dict[tuple[str, int], Instanc
     return {(use.role, use.position): use for use in instance.images.all()} if instance else {}
 
 
-def say_where_from(use: InstanceImage, image: SourceImage) -> bool:
+def copy_image_facts(use: InstanceImage, image: SourceImage) -> bool:
     """Copy the source's facts about its image to `use`; return whether that changed any stored fact.
 
     Facts that the source omits stay as they are.

@@ -27,14 +27,14 @@ from studies.actions.imports.import_state import (
     ImportContext,
     ImportRefused,
     ImportSummary,
-    Shared,
+    SharedState,
     Source,
     StoredImage,
     UnusableImage,
+    copy_image_facts,
     existing_instances,
     formatted_captions,
-    refused_whole,
-    say_where_from,
+    make_refusal,
     state_of,
     uses_of_instance,
     uses_of_record,
@@ -44,7 +44,7 @@ from studies.actions.projects.projects import save_project
 from studies.actions.table_statistics import refresh_statistics
 from studies.batches import Progress, unheard
 from studies.descriptions import NOTED, PUBLIC, TARGETS
-from studies.importing import IMPORTERS, TABLE, Importer, Note, Record, RowProblem, SourceImage, importer_with
+from studies.importing import IMPORTERS, TABLE, Importer, Note, Record, RowProblem, SourceImage, make_importer
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.parquet import PARQUET
 from studies.importing.pictures import NotAPicture
@@ -92,8 +92,8 @@ def import_files(
     refuse_unknown(format=format, mapping=mapping, caption_rule=caption_rule, images_dir=images_dir)
     beside = ImageFolder(Path(os.path.realpath(images_dir))) if images_dir else image_source
     if project.pk is None and (reason := problem_with_slug(project.slug)):
-        raise refused_whole(f"{project.slug!r} cannot name a project. {reason}")
-    shared = Shared(
+        raise make_refusal(f"{project.slug!r} cannot name a project. {reason}")
+    shared = SharedState(
         project=project,
         caption_rule=caption_rule,
         image_source=_with_tables(files, rows_dir, beside),
@@ -108,7 +108,7 @@ def import_files(
         with ExitStack() as open_files:
             sources = [
                 _open_source(
-                    file, shared, open_files, digest, importer_with(format, mapping or {}, folder_below(file, rows_dir))
+                    file, shared, open_files, digest, make_importer(format, mapping or {}, folder_below(file, rows_dir))
                 )
                 for file, digest in zip(files, digests, strict=True)
             ]
@@ -119,16 +119,16 @@ def import_files(
     except BaseException as error:
         remove_unused(shared.new_files)
         if isinstance(error, OSError | DatabaseError):
-            raise refused_whole(_sentence(error)) from error
+            raise make_refusal(_sentence(error)) from error
         raise
 
 
 def _with_tables(files: Sequence[Path], rows_dir: Path | None, beside: ImageSource | None) -> ImageSource | None:
     """Return a source of the images in the Parquet files, and of those `beside`. Raises ImportRefused."""
     tables = [file for file in files if file.suffix.lower() == PARQUET]
-    by_name = by_name_below(tables, rows_dir)
+    by_name = files_by_name(tables, rows_dir)
     if len(by_name) < len(tables):
-        raise refused_whole("Two Parquet files have the same name. Rename one of them.")
+        raise make_refusal("Two Parquet files have the same name. Rename one of them.")
     return TableImages(by_name, beside) if by_name else beside
 
 
@@ -137,18 +137,18 @@ def refuse_unknown(
 ) -> None:
     """Raise ImportRefused for an unknown format or caption rule, a missing image folder, or a mapping out of place."""
     if format not in IMPORTERS:
-        raise refused_whole(f"The format {format!r} is unknown. Use one of {', '.join(IMPORTERS)}.")
+        raise make_refusal(f"The format {format!r} is unknown. Use one of {', '.join(IMPORTERS)}.")
     if mapping and format != TABLE:
-        raise refused_whole(f"The format {format} needs no mapping. Leave it out, or use the format {TABLE}.")
+        raise make_refusal(f"The format {format} needs no mapping. Leave it out, or use the format {TABLE}.")
     if not mapping and format == TABLE:
-        raise refused_whole(NO_MAPPING)
+        raise make_refusal(NO_MAPPING)
     for column, target in (mapping or {}).items():
         if reason := problem_with_text(column) or problem_with_text(target):
-            raise refused_whole(f"The mapping of {column[:80]!r} cannot be stored. {reason}")
+            raise make_refusal(f"The mapping of {column[:80]!r} cannot be stored. {reason}")
     if caption_rule not in CAPTION_RULES:
-        raise refused_whole(f"The caption rule {caption_rule!r} is unknown. Use one of {', '.join(CAPTION_RULES)}.")
+        raise make_refusal(f"The caption rule {caption_rule!r} is unknown. Use one of {', '.join(CAPTION_RULES)}.")
     if images_dir is not None and not images_dir.is_dir():
-        raise refused_whole(
+        raise make_refusal(
             f"The image folder {images_dir} does not exist or is not a folder. Name the folder with the images."
         )
 
@@ -160,37 +160,37 @@ def folder_below(file: Path, root: Path | None) -> str:
     return file.absolute().parent.relative_to(root.absolute()).as_posix().removeprefix(".")
 
 
-def by_name_below(files: Sequence[Path], root: Path | None) -> dict[str, Path]:
+def files_by_name(files: Sequence[Path], root: Path | None) -> dict[str, Path]:
     """Return name with its folders below `root` -> file."""
     return {str(PurePosixPath(folder_below(file, root), file.name)): file for file in files}
 
 
-def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str, read: Importer) -> Source:
+def _open_source(file: Path, shared: SharedState, open_files: ExitStack, digest: str, read: Importer) -> Source:
     try:
         stream = open_files.enter_context(open_file(file))
     except ImportRefused as error:
         if digest:
-            raise refused_whole(
+            raise make_refusal(
                 f"{file.name} can no longer be read. Put it back where it was when the import was requested, "
                 "and try again."
             ) from error
         raise
     source = Source(stream=stream, name=file.name[:255], read=read, shared=shared, state=state_of(stream))
     if digest and digest != digest_of(stream):
-        raise refused_whole(f"{source.name} has changed since the import was requested. Request it again.")
+        raise make_refusal(f"{source.name} has changed since the import was requested. Request it again.")
     return source
 
 
 def open_file(file: Path) -> BufferedReader:
     """Open a file for import. Raises ImportRefused."""
     if file.is_dir():
-        raise refused_whole(f"{file} is a folder. Name the file inside it.")
+        raise make_refusal(f"{file} is a folder. Name the file inside it.")
     if file.exists() and not file.is_file():
-        raise refused_whole(f"{file} is not a regular file. Save its content as a file and name that.")
+        raise make_refusal(f"{file} is not a regular file. Save its content as a file and name that.")
     try:
         return file.open("rb")
     except OSError as error:
-        raise refused_whole(f"{file} cannot be opened ({error.strerror}). Check the name.") from error
+        raise make_refusal(f"{file} cannot be opened ({error.strerror}). Check the name.") from error
 
 
 def digest_of(stream: BufferedReader) -> str:
@@ -199,7 +199,7 @@ def digest_of(stream: BufferedReader) -> str:
     return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> list[ImportSummary]:
+def _run(sources: list[Source], shared: SharedState, *, by: Actor, now: datetime) -> list[ImportSummary]:
     for source in sources:
         _check_rows(source)
     for source in sources:
@@ -218,7 +218,7 @@ def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> 
             for source in sources:
                 save_notes(source)
                 if source.has_changed():
-                    raise refused_whole(f"{source.name} changed while it was read. Import it again.")
+                    raise make_refusal(f"{source.name} changed while it was read. Import it again.")
             refresh_statistics(Image, Instance, InstanceImage)
             _record(sources, shared.project, by=by, now=now)
             shared.context.on_saved([_summary(source) for source in sources])
@@ -330,14 +330,14 @@ def _check_images(source: Source) -> None:
             existing = existing_instances(shared.project, batch)
             for start in range(0, len(batch), IMAGE_BATCH):
                 records = batch[start : start + IMAGE_BATCH]
-                _take_in_all(source, records, pool)
+                _store_images(source, records, pool)
                 for record in records:
                     _check_images_of(source, record, existing.get(record.key))
                 done += len(records)
                 shared.progress("images", done, total)
 
 
-def _take_in_all(source: Source, records: list[Record], pool: ThreadPoolExecutor) -> None:
+def _store_images(source: Source, records: list[Record], pool: ThreadPoolExecutor) -> None:
     shared = source.shared
     if shared.image_source is None:
         return
@@ -345,7 +345,7 @@ def _take_in_all(source: Source, records: list[Record], pool: ThreadPoolExecutor
     new = [name for name in named if name not in shared.pictures]
     # After the first problem nothing will be imported: further images are only checked.
     keep = not shared.dry_run and not source.problem_count
-    take = partial(_take_in_file, shared.image_source, keep=keep, on_write=shared.new_files.append)
+    take = partial(_store_image, shared.image_source, keep=keep, on_write=shared.new_files.append)
     shared.pictures.update(zip(new, pool.map(take, new), strict=True))
     if shared.context.begun_before:
         for picture in map(shared.pictures.__getitem__, new):
@@ -353,7 +353,7 @@ def _take_in_all(source: Source, records: list[Record], pool: ThreadPoolExecutor
                 shared.new_files += names_of(picture.sha256, picture.facts)
 
 
-def _take_in_file(
+def _store_image(
     images: ImageSource, filename: str, *, keep: bool, on_write: Callable[[str], None]
 ) -> StoredImage | UnusableImage:
     data = images.read(filename)
@@ -372,7 +372,7 @@ def _check_images_of(source: Source, record: Record, instance: Instance | None) 
         row = uses.get(use)
         picture = source.shared.pictures.get(image.filename, NO_FOLDER)
         old = row.image_id if row else None
-        source.tally["corrected"] += row is not None and say_where_from(row, image)
+        source.tally["corrected"] += row is not None and copy_image_facts(row, image)
         if isinstance(picture, StoredImage):
             source.tally["images"] += 1
             source.tally["filled"] += instance is not None and old is None

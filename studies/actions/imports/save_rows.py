@@ -12,10 +12,10 @@ from studies.actions.imports.import_state import (
     WHERE_FROM,
     Source,
     StoredImage,
+    copy_image_facts,
     existing_instances,
     formatted_captions,
-    refused_whole,
-    say_where_from,
+    make_refusal,
     uses_of_instance,
     uses_of_record,
 )
@@ -49,7 +49,7 @@ def _save_pictures(source: Source, records: list[Record]) -> None:
     Image.objects.bulk_create(images.values(), ignore_conflicts=True)
     # A concurrent import that was refused may have removed images that both use.
     if not all(is_stored(sha256) for sha256 in images):
-        raise refused_whole("Another import removed an image of this one meanwhile. Import the file again.")
+        raise make_refusal("Another import removed an image of this one meanwhile. Import the file again.")
 
 
 def _save_new(source: Source, records: list[Record]) -> None:
@@ -106,7 +106,7 @@ def _rows(
         row = InstanceImage(
             instance_id=instance.pk, role=role, position=position, filename=image.filename, image_id=found
         )
-        say_where_from(row, image)
+        copy_image_facts(row, image)
         yield row
 
 
@@ -125,7 +125,7 @@ def _fill(source: Source, pairs: list[tuple[Record, Instance]]) -> None:
             filled = row.image_id is None and isinstance(picture, StoredImage)
             if isinstance(picture, StoredImage):
                 row.image_id = picture.sha256
-            if say_where_from(row, image) or filled:
+            if copy_image_facts(row, image) or filled:
                 changed.append(row)
     InstanceImage.objects.bulk_update(changed, ["image", *WHERE_FROM], batch_size=BATCH)
     InstanceImage.objects.bulk_create(new)

@@ -10,8 +10,8 @@ from django.db.models import Q, QuerySet
 
 from studies.actions.imports.image_folder import ImageFolder, TableImages, files_ending_with
 from studies.actions.imports.import_state import UnusableImage
-from studies.actions.imports.importer import by_name_below, folder_below
-from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, is_archive, received, rows_of
+from studies.actions.imports.importer import files_by_name, folder_below
+from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, is_archive, received_bytes, rows_of
 from studies.importing import TABLE
 from studies.importing.archives import DAMAGED
 from studies.importing.base import unsafe_filename
@@ -77,10 +77,10 @@ class SmallPictures:
 
     def __init__(self, upload: Upload) -> None:
         folder = folder_of(upload, IMAGES)
-        self._archives = [folder / name for name in received(upload, IMAGES) if is_archive(name)]
+        self._archives = [folder / name for name in received_bytes(upload, IMAGES) if is_archive(name)]
         beside = ImageFolder(folder.resolve()) if folder.is_dir() else None
         tables = [file for file in rows_of(upload) if file.suffix.lower() == PARQUET]
-        named = by_name_below(tables, folder_of(upload, ROWS))
+        named = files_by_name(tables, folder_of(upload, ROWS))
         self._images = TableImages(named, beside, largest_group=LARGEST_GROUP_SHOWN)
         self._left = MOST_PICTURES
 

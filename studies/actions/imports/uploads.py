@@ -49,7 +49,7 @@ class Piece(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-class Misplaced(Exception):
+class MisplacedPiece(Exception):
     """A piece does not start at the end of the file, or another piece is being received; `have`: bytes there."""
 
     def __init__(self, have: int) -> None:
@@ -70,7 +70,7 @@ def rows_of(upload: Upload) -> list[Path]:
     return sorted(path for path in _files(folder_of(upload, ROWS)))
 
 
-def received(upload: Upload, part: str) -> dict[str, int]:
+def received_bytes(upload: Upload, part: str) -> dict[str, int]:
     """Return file name -> bytes received."""
     folder = folder_of(upload, part)
     return {path.relative_to(folder).as_posix(): path.stat().st_size for path in _files(folder)}
@@ -87,10 +87,10 @@ def receive(upload: Upload, part: str, name: str, piece: Piece, *, offset: int, 
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise Misplaced(path.stat().st_size) from error
+            raise MisplacedPiece(path.stat().st_size) from error
         have = file.seek(0, os.SEEK_END)
         if have != offset:
-            raise Misplaced(have)
+            raise MisplacedPiece(have)
         taken = 0
         while taken < most and (block := piece.read(min(BLOCK, most - taken))):
             _make_room(upload, len(block))
@@ -147,7 +147,7 @@ def take_rows_out(upload: Upload) -> None:
                         raise StudyError(f"{name} is too large to be read in {archive.name}. Choose it as a data file.")
                     inside = name.removeprefix(f"{archive.stem}/")
                     receive(upload, ROWS, inside, table, offset=0, most=LARGEST_TABLE)
-        except Misplaced as error:
+        except MisplacedPiece as error:
             raise StudyError(f"Another zip holds {inside} too. Rename one of the two files.") from error
         except (BadArchive, *DAMAGED) as error:
             raise StudyError(str(error)) from error

@@ -92,7 +92,7 @@ def _check_parallel(studies: Collection[Study]) -> None:
                 )
 
 
-def told_of(studies: Sequence[Study]) -> str:
+def describe_dataset(studies: Sequence[Study]) -> str:
     """Describe a dataset of `studies`, as the end of a sentence."""
     return f"the items accepted by {' and '.join(study.slug for study in studies)}" if studies else "all instances"
 

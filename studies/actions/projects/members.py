@@ -5,13 +5,13 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from studies.models import Membership, Project
-from studies.permissions import ALLOWED, IN_ARCHIVE, Role, Verb, names_of_roles, role_called
+from studies.permissions import ALLOWED, IN_ARCHIVE, Role, Verb, find_role, names_of_roles
 
 
 def role_in(user: User, project: Project) -> Role | None:
     """Return the role of `user` in `project`, None for non-members."""
     stored = Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
-    return None if stored is None else role_called(stored)
+    return None if stored is None else find_role(stored)
 
 
 def rights_in(user: User, project: Project) -> frozenset[Verb]:

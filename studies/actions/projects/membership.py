@@ -100,7 +100,7 @@ def change_role(*, membership: Membership, role: str, by: User, now: datetime) -
     """Change the role of a member. Raises StudyError."""
     if role not in set(Role):
         raise StudyError(f"Choose a role: {', '.join(Role)}.")
-    project = _locked(membership.project)
+    project = _lock_project(membership.project)
     if membership.role == role:
         return
     if role != Role.OWNER:
@@ -113,14 +113,14 @@ def change_role(*, membership: Membership, role: str, by: User, now: datetime) -
 @transaction.atomic
 def remove_member(*, membership: Membership, by: User, now: datetime) -> None:
     """Remove a member; their work stays. Raises StudyError."""
-    project = _locked(membership.project)
+    project = _lock_project(membership.project)
     _check_an_owner_is_left(project, membership)
     membership.delete()
     name, role = membership.user.get_username(), membership.role
     record(project=project, what=What.MEMBER_REMOVED, by=by, now=now, member=name, role=role)
 
 
-def _locked(project: Project) -> Project:
+def _lock_project(project: Project) -> Project:
     """Lock the project, so that two owners who demote each other at once cannot both succeed."""
     return Project.objects.select_for_update().get(pk=project.pk)
 

@@ -14,18 +14,18 @@ def check_roles(project: Project, design: Design, fed_by: Study | None) -> None:
     if not Instance.objects.filter(project=project).exists():
         return
     asked = [get_kind(part.kind).roles(part.ask) for part in design.parts]
-    gained = _gained(fed_by)
+    gained = _added_roles(fed_by)
     captions = dict.fromkeys(role for roles in asked for role in roles.captions if role not in gained.captions)
     images = dict.fromkeys(role for roles in asked for role in roles.images if role not in gained.images)
     problems = [
-        *_lacking("caption", list(captions), _caption_roles(project, set(captions))),
-        *_lacking("image", list(images), _image_roles(project)),
+        *_missing_roles("caption", list(captions), _caption_roles(project, set(captions))),
+        *_missing_roles("image", list(images), _image_roles(project)),
     ]
     if problems:
         raise StudyError(*problems)
 
 
-def _gained(study: Study | None) -> Roles:
+def _added_roles(study: Study | None) -> Roles:
     """Return the roles that acceptance in `study` and all upstream studies adds to instances."""
     captions: set[str] = set()
     images: set[str] = set()
@@ -53,7 +53,7 @@ def _image_roles(project: Project) -> set[str]:
     return set(uses.values_list("role", flat=True).distinct())
 
 
-def _lacking(what: str, wanted: list[str], there: set[str]) -> list[str]:
+def _missing_roles(what: str, wanted: list[str], there: set[str]) -> list[str]:
     known = f"Their roles are: {', '.join(sorted(there))}." if there else f"They have no {what}s at all."
     return [
         f"`ask` names the role {role}, but no instance of the project has {what}s in it. {known}"

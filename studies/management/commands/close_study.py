@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from studies.actions.studies import change_state
-from studies.management.arguments import STUDY_HELP, ActionCommand, actor_named, add_by, study_called
+from studies.management.arguments import STUDY_HELP, ActionCommand, add_by, read_actor, read_study
 from studies.models import StudyState
 from studies.permissions import Verb
 
@@ -17,7 +17,7 @@ class Command(ActionCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_called(options["study"])
-        by = actor_named(options, Verb.RUN, study.project)
+        study = read_study(options["study"])
+        by = read_actor(options, Verb.RUN, study.project)
         change_state(study=study, to=StudyState.CLOSED, by=by, now=timezone.now())
         self.stdout.write(f"Study {study.slug} is closed.")

@@ -9,7 +9,7 @@ from studies.actions.lookup import full_name
 from studies.actions.studies import create_study
 from studies.design import DesignRefused
 from studies.errors import StudyError
-from studies.management.arguments import actor_named, add_by, project_called
+from studies.management.arguments import add_by, read_actor, read_project
 from studies.permissions import Verb
 
 
@@ -34,8 +34,8 @@ class Command(BaseCommand):
             raise CommandError(f"{file} cannot be read ({error.strerror}). Check the name.") from error
         except UnicodeDecodeError as error:
             raise CommandError(f"{file} is not UTF-8 text. Save the study file as UTF-8.") from error
-        project = project_called(options["project"])
-        by = actor_named(options, Verb.DESIGN, project)
+        project = read_project(options["project"])
+        by = read_actor(options, Verb.DESIGN, project)
         try:
             create = create_or_replace if options["replace"] else create_study
             study = create(project=project, source=source, by=by, now=timezone.now())

@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from studies.actions.drafts import delete_draft
-from studies.management.arguments import STUDY_HELP, ActionCommand, actor_named, add_by, study_called
+from studies.management.arguments import STUDY_HELP, ActionCommand, add_by, read_actor, read_study
 from studies.permissions import Verb
 
 
@@ -16,7 +16,7 @@ class Command(ActionCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_called(options["study"])
-        by = actor_named(options, Verb.DESIGN, study.project)
+        study = read_study(options["study"])
+        by = read_actor(options, Verb.DESIGN, study.project)
         delete_draft(study=study, by=by, now=timezone.now())
         self.stdout.write(f"The draft {study.slug} is deleted.")

@@ -7,7 +7,7 @@ from studies.actions.drafts import duplicate_study
 from studies.actions.lookup import full_name
 from studies.design import DesignRefused
 from studies.errors import StudyError
-from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called
+from studies.management.arguments import STUDY_HELP, add_by, read_actor, read_study
 from studies.permissions import Verb
 
 
@@ -21,8 +21,8 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_called(options["study"])
-        by, title = actor_named(options, Verb.DESIGN, study.project), options["title"] or study.title
+        study = read_study(options["study"])
+        by, title = read_actor(options, Verb.DESIGN, study.project), options["title"] or study.title
         try:
             copy = duplicate_study(study=study, slug=options["name"], title=title, by=by, now=timezone.now())
         except DesignRefused as error:

@@ -19,7 +19,7 @@ from studies.importing import IMPORTERS, TABLE
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.mapping import guess_mapping
 from studies.importing.table import NO_MAPPING
-from studies.management.arguments import add_by, importer_named, project_to_fill, user_called
+from studies.management.arguments import add_by, project_to_fill, read_importer, read_user
 from studies.progress_bars import ProgressBars
 
 
@@ -46,9 +46,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_to_fill(options["project"])
-        owner = None if options["owner"] is None else user_called(options["owner"])
+        owner = None if options["owner"] is None else read_user(options["owner"])
         is_new = project.pk is None
-        by = importer_named(options, project)
+        by = read_importer(options, project)
         wanted = {
             "project": project,
             "files": options["files"],

@@ -4,8 +4,8 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from studies.actions.lookup import find_study_of
-from studies.actions.projects.datasets import set_dataset, told_of
-from studies.management.arguments import ActionCommand, actor_named, add_by, project_called
+from studies.actions.projects.datasets import describe_dataset, set_dataset
+from studies.management.arguments import ActionCommand, add_by, read_actor, read_project
 from studies.permissions import Verb
 
 
@@ -18,8 +18,8 @@ class Command(ActionCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
-        by = actor_named(options, Verb.DESIGN, project)
+        project = read_project(options["project"])
+        by = read_actor(options, Verb.DESIGN, project)
         studies = [find_study_of(project, name) for name in dict.fromkeys(options["study"])]
         set_dataset(project=project, studies=studies, by=by, now=timezone.now())
-        self.stdout.write(f"The dataset of {project.slug} contains {told_of(studies)}.")
+        self.stdout.write(f"The dataset of {project.slug} contains {describe_dataset(studies)}.")

@@ -14,7 +14,7 @@ from evaluation.blind.features import Features
 from evaluation.blind.logistic_regression import FOLDS, CannotFit, folds_of, scores_of_fold, weights_of
 from evaluation.blind.ngrams import Ngrams
 from evaluation.blind.pictures import PictureFeatures
-from predictions.blind_baselines import embed_here
+from predictions.blind_baselines import local_source
 from predictions.image_sets.embeddings import ColourAndGradient
 from tests.evaluation.blind.drawn import drawn, names_of
 
@@ -144,7 +144,7 @@ def test_both_ends_capitals_and_white_space_of_a_text_are_seen() -> None:
 
 def test_pictures_that_are_made_otherwise_are_found_out() -> None:
     def told(is_blue: Callable[[str], bool]) -> BlindAccuracy:
-        source = embed_here(ColourAndGradient(), lambda name: drawn(name, blue=is_blue(name)))
+        source = local_source(ColourAndGradient(), lambda name: drawn(name, blue=is_blue(name)))
         return outcome(cases, PictureFeatures(source))
 
     dice = random.Random(6)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaluation.alterations import altered, influences, mixed, partners, patched, substitutes_of
+from evaluation.alterations import alter_caption, influences, mix_images, partners, patch_image, substitutes_of
 from evaluation.protocols import BenchmarkError
 
 GROUPS = {"people": ["man", "woman"], "animals": ["dog", "cat", "hen"]}
@@ -44,7 +44,7 @@ def test_the_noun_with_the_least_influence_on_most_encoders_is_replaced() -> Non
         return lambda texts: np.array([[1.0, *(9.0 * (word in text.split()) for word in words)] for text in texts])
 
     def made(caption: str, *encoders: Any) -> dict[str, str]:
-        return altered(caption, SUBSTITUTES, ["danger"], encoders=encoders, rng=random.Random(1))
+        return alter_caption(caption, SUBSTITUTES, ["danger"], encoders=encoders, rng=random.Random(1))
 
     # Of equals the first.
     assert made("A cat and a man see a dog", turned_by("dog")) == {"danger": "A weapon and a man see a dog"}
@@ -70,7 +70,7 @@ def plane(level: int) -> Image.Image:
 
 
 def test_a_mixed_image_is_nine_tenths_of_one_and_one_tenth_of_the_other() -> None:
-    pixels = np.asarray(mixed(plane(200), plane(100)))
+    pixels = np.asarray(mix_images(plane(200), plane(100)))
     assert pixels.shape == (384, 384, 3)
     assert np.unique(pixels).tolist() == [190]
 
@@ -78,7 +78,7 @@ def test_a_mixed_image_is_nine_tenths_of_one_and_one_tenth_of_the_other() -> Non
 def test_a_patched_image_has_a_tenth_of_the_other_at_most_and_all_of_it_where_it_fits() -> None:
     shares = []
     for seed in range(40):
-        pixels = np.asarray(patched(plane(200), plane(100), rng=random.Random(seed)))
+        pixels = np.asarray(patch_image(plane(200), plane(100), rng=random.Random(seed)))
         assert set(np.unique(pixels)) <= {100, 200}
         shares.append(float((pixels == 100).mean()))
     # 384 x sqrt(0.1) = 121.4, of which the authors' code takes the half as a whole number, 60, on either side.

@@ -55,7 +55,7 @@ def test_a_file_of_outcomes_is_joined_by_captions_in_any_order(tmp_path: Path) -
     ]
     results.write_text(header + "".join(rows))
     data = protocol.read(write(tmp_path, RELEASE))
-    came_out = protocol.tables(data, protocol.published(data, results))
+    came_out = protocol.tables(data, protocol.read_published(data, results))
     assert [(part.title, plain(part)["I2T"], plain(part)["T2I"]) for part in came_out.parts[2:]] == [
         ("replace_obj", (0, 1), (1, 1)),
         ("replace_att", (1, 1), (0, 1)),
@@ -63,10 +63,10 @@ def test_a_file_of_outcomes_is_joined_by_captions_in_any_order(tmp_path: Path) -
     ]
     results.write_text(header + "".join(rows[:2]))
     with pytest.raises(BenchmarkError, match=r"has no record for 1 of 3 instances\. The first is 'A red cup\.'"):
-        protocol.published(data, results)
+        protocol.read_published(data, results)
     results.write_text(header + "".join([*rows, "A cow.,A hen.,add,obj,True,True,True,True\n"]))
     with pytest.raises(BenchmarkError, match=r"Record 4 matches no instance of the benchmark: 'A cow\.'"):
-        protocol.published(data, results)
+        protocol.read_published(data, results)
 
 
 def test_detectors_are_about_the_instances_in_their_order(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_detectors_are_about_the_instances_in_their_order(tmp_path: Path) -> Non
     natural, synthetic = ["0.1,0.1,0", "0.4,0.1,0", "0.6,0.1,0"], ["0.9,0.9,1", "0.3,0.9,1", "0.8,0.9,1"]
     results.write_text("text_pred,img_pred,label\n" + "\n".join([*natural, *synthetic]) + "\n")
     data = protocol.read(write(tmp_path, RELEASE))
-    came_out = protocol.tables(data, protocol.published(data, results))
+    came_out = protocol.tables(data, protocol.read_published(data, results))
     assert plain(came_out.whole) == {
         "I2T": (2, 3),
         "T2I": (1, 3),
@@ -91,10 +91,10 @@ def test_detectors_are_about_the_instances_in_their_order(tmp_path: Path) -> Non
     }
     results.write_text("text_pred,img_pred,label\n0.1,0.1,0\n0.9,0.9,1\n")
     with pytest.raises(BenchmarkError, match="is about 1 instances, and there are 3"):
-        protocol.published(data, results)
+        protocol.read_published(data, results)
     results.write_text("text_pred,label\n" + "0.1,0\n" * 3 + "0.9,1\n" * 3)
     with pytest.raises(BenchmarkError, match="has no img_pred"):
-        protocol.published(data, results)
+        protocol.read_published(data, results)
 
 
 MANIFEST = (
@@ -136,7 +136,7 @@ def test_the_real_files_come_out_as_the_paper_has_them(model: str) -> None:
     kind, name, file = FILES[model]
     paper = shared_json("metrics.json")[kind][name]
     data = protocol.read(REAL_DATA / "bivlc")
-    came_out = protocol.tables(data, protocol.published(data, REAL_DATA / "bivlc/results" / file))
+    came_out = protocol.tables(data, protocol.read_published(data, REAL_DATA / "bivlc/results" / file))
     assert came_out.whole.n == 2933
     cells = dict(came_out.whole.cells)
     accuracies = {title: cells.pop(title, None) for title in ("Text detection", "Image detection")}

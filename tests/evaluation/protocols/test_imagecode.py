@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.protocols import BenchmarkError, get_protocol
-from evaluation.protocols.base import scored_by
+from evaluation.protocols.base import score_blocks
 from tests.analytics.published import shared_json
 from tests.evaluation.protocols.written import evaluated, matrices, plain, write
 from tests.studies.real_data import REAL_DATA, needs_real_data
@@ -34,13 +34,13 @@ def test_results_say_for_every_description_whether_it_is_right(tmp_path: Path) -
     results = tmp_path / "zero_clip.json"
     said = {"open-images-1_a": {"correct_5": 1, "clip_pred_5": 5, "correct_0": 0}, "MSR-VTT-b": {"correct_9": 1}}
     results.write_text(json.dumps(said))
-    cells = plain(protocol.tables(data, protocol.published(data, results)).whole)
+    cells = plain(protocol.tables(data, protocol.read_published(data, results)).whole)
     assert cells == {"Accuracy": (2, 3), "Video": (1, 1), "Static": (1, 2)}
     del said["MSR-VTT-b"]
     results.write_text(json.dumps(said))
     with pytest.raises(BenchmarkError, match="does not say whether MSR-VTT-b, index 9, is right"):
-        protocol.published(data, results)
-    assert protocol.published(data, tmp_path / "scores.csv") is None
+        protocol.read_published(data, results)
+    assert protocol.read_published(data, tmp_path / "scores.csv") is None
 
 
 UNLABELLED = {"YouCook-c": ["Pan.", "Pan.", " No pan. "], "open-images-1_a": ["A deer."]}
@@ -52,7 +52,7 @@ def test_what_a_model_chooses_is_written_as_the_leaderboard_takes_it(tmp_path: P
     data = protocol.read(folder)
     assert [one.text for one in data] == ["Pan.", "Pan.", "No pan.", "A deer."]
     scorer = matrices(peak(3), peak(3, also=1), peak(9), peak(0))
-    answers = json.loads(protocol.answers(data, scored_by(scorer, protocol.blocks(data))), object_pairs_hook=list)
+    answers = json.loads(protocol.answers(data, score_blocks(scorer, protocol.blocks(data))), object_pairs_hook=list)
     assert answers == [("YouCook-c", [3, 1, 9]), ("open-images-1_a", [0])]
     with pytest.raises(BenchmarkError, match=r"unlabeled\.json does not say which images"):
         evaluated("imagecode", folder, scorer)

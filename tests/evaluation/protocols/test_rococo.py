@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from analytics.scores import fooled, ranks
+from analytics.scores import false_recall, ranks
 from evaluation.protocols import BenchmarkError, Evaluation, get_protocol, rococo
 from tests.evaluation.protocols.written import evaluated, matrices, plain, write
 from tests.studies.real_data import REAL_DATA, needs_real_data
@@ -136,7 +136,7 @@ def test_it_counts_what_ranking_the_whole_pool_at_once_counts(
         pool = np.hstack([texts[:, :35], texts[:, columns]])
         relevant = np.hstack([own, np.zeros((7, 35), dtype=bool)])
         assert cells[f"I2T R@1, {policy}, strict"] == (int((ranks(pool, relevant) == 1).sum()), 7)
-        expected = fooled(pool, np.arange(70) >= 35)
+        expected = false_recall(pool, np.arange(70) >= 35)
         assert cells_of(came_out, f"I2T, {policy}, strict")[3] == (expected.count, expected.n)
         # As the authors sort, their files having an image's originals before its altered ones.
         order = [start + at + 35 * side for start in range(0, 35, 5) for side in (0, 1) for at in range(5)]

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.protocols import BenchmarkError, get_protocol
 from evaluation.protocols.sugarcrepe import Choices, Items
-from evaluation.result_files import Described
+from evaluation.result_files import RowContent
 from tests.analytics.published import shared_json
 from tests.evaluation.protocols.written import evaluated, matrices, plain, write
 from tests.studies.real_data import REAL_DATA, needs_real_data
@@ -63,7 +63,7 @@ def test_answers_in_words_are_counted_for_each_order_and_for_both(tmp_path: Path
     }
     files = {f"{order}/gpt4v-replace_obj.json": answers(chosen) for order, chosen in said.items()}
     data = protocol.read(folder)
-    cells = plain(protocol.tables(data, protocol.published(data, write(tmp_path / "model", files))).whole)
+    cells = plain(protocol.tables(data, protocol.read_published(data, write(tmp_path / "model", files))).whole)
     assert cells == {
         "Micro, negative-first": (1, 3),
         "Micro, positive-first": (3, 3),
@@ -77,7 +77,7 @@ def test_answers_in_words_are_counted_for_each_order_and_for_both(tmp_path: Path
 
 def test_the_average_of_gpt_4v_is_the_mean_of_its_two_orders() -> None:
     """swap-att in gpt-4v-results/readme.md of RAIVNLab/sugar-crepe: 593 and 607 of 666, average .9009."""
-    described = [Described(f"A {n}.", f"Not a {n}.", "swap", "att") for n in range(666)]
+    described = [RowContent(f"A {n}.", f"Not a {n}.", "swap", "att") for n in range(666)]
     correct = {"negative-first": np.arange(666) < 593, "positive-first": np.arange(666) >= 666 - 607}
     came_out = protocol.tables(Items(described, [""] * 666), Choices(correct))
     assert plain(came_out.whole)["Micro, average of orders"] == pytest.approx(0.9009, abs=0.5e-4)
@@ -88,21 +88,21 @@ def test_the_average_of_gpt_4v_is_the_mean_of_its_two_orders() -> None:
 def test_a_folder_of_one_order_is_that_order_and_an_empty_one_is_nothing(tmp_path: Path) -> None:
     data = protocol.read(write(tmp_path / "data", {"replace_obj.json": items("A cat.")}))
     one = write(tmp_path / "gpt-4v-negative-first", {"gpt4v-replace_obj.json": answers({"A cat.": "A cat."})})
-    found = protocol.published(data, one)
+    found = protocol.read_published(data, one)
     assert found is not None
     assert set(found.correct) == {"negative-first"}
     (tmp_path / "empty").mkdir()
-    assert protocol.published(data, tmp_path / "empty") is None
+    assert protocol.read_published(data, tmp_path / "empty") is None
 
 
 def test_a_detector_of_texts_is_right_where_it_finds_the_negative_caption_likelier_made(tmp_path: Path) -> None:
     data = protocol.read(write(tmp_path, {"replace_obj.json": items("A cat.", "A dog.")}))
     results = tmp_path / "detector.csv"
     results.write_text("text_pred,label\n0.2,0\n0.7,0\n0.3,1\n0.7,1\n")
-    assert plain(protocol.tables(data, protocol.published(data, results)).whole)["Micro"] == (1, 2)
+    assert plain(protocol.tables(data, protocol.read_published(data, results)).whole)["Micro"] == (1, 2)
     results.write_text("text_pred,label\n0.2,0\n0.3,1\n")
     with pytest.raises(BenchmarkError, match="is about 1 items, and there are 2"):
-        protocol.published(data, results)
+        protocol.read_published(data, results)
 
 
 @needs_real_data
@@ -111,7 +111,7 @@ def test_the_paper_s_items_come_out_as_the_paper_has_them(model: str) -> None:
     paper = shared_json("metrics.json")["sugarcrepe"][model]
     data = protocol.read(REAL_DATA / "bivlc")
     file = REAL_DATA / f"bivlc/results/SUGARCREPE_CORRECT_{model}.csv"
-    came_out = protocol.tables(data, protocol.published(data, file))
+    came_out = protocol.tables(data, protocol.read_published(data, file))
     cells = plain(came_out.whole)
     assert cells["Micro"] == (paper["correct"], paper["n"])
     assert cells["Macro"] == pytest.approx(paper["macro_over_7_subtypes"] / 100, abs=0.5e-6)
@@ -125,13 +125,13 @@ def test_the_paper_s_items_come_out_as_the_paper_has_them(model: str) -> None:
 def test_the_item_that_the_files_lack_today_is_left_out_and_named() -> None:
     data = protocol.read(REAL_DATA / "sugarcrepe")
     came_out = protocol.tables(
-        data, protocol.published(data, REAL_DATA / "bivlc/results/SUGARCREPE_CORRECT_ViT-B-32.csv")
+        data, protocol.read_published(data, REAL_DATA / "bivlc/results/SUGARCREPE_CORRECT_ViT-B-32.csv")
     )
     (note,) = came_out.notes
     assert "'A West 32nd sign under a Korea Way road sign. '" in note
     # 5,751 of 7,512 in the paper, with that item right.
     assert plain(came_out.whole)["Micro"] == (5750, 7511)
     # gpt-4v-results/readme.md in RAIVNLab/sugar-crepe: 593/666 for swap-att, negative first.
-    answered = protocol.tables(data, protocol.published(data, REAL_DATA / "sugarcrepe/gpt-4v-negative-first"))
+    answered = protocol.tables(data, protocol.read_published(data, REAL_DATA / "sugarcrepe/gpt-4v-negative-first"))
     (swap_att,) = [part for part in answered.parts if part.title == "swap_att"]
     assert swap_att.cells["Micro, negative-first"].percent() == Decimal("89.04")  # type: ignore[union-attr]

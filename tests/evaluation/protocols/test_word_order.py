@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evaluation.protocols import get_protocol
-from evaluation.word_order import shuffled, tokens_of
+from evaluation.word_order import shuffle_caption, tokens_of
 from tests.studies.real_data import REAL_DATA, needs_real_data
 
 # "The red cat chases a small dog": determiners, adjectives, nouns, a verb.
@@ -37,7 +37,7 @@ def test_words_clitics_and_marks_are_tokens(caption: str, tokens: list[str]) -> 
 
 
 def all_orders(caption: str) -> list[set[str]]:
-    made = [shuffled(caption, tagger=tagger, rng=random.Random(seed)) for seed in range(300)]
+    made = [shuffle_caption(caption, tagger=tagger, rng=random.Random(seed)) for seed in range(300)]
     return [{str(each[way]) for each in made} for way in range(4)]
 
 
@@ -67,8 +67,8 @@ def test_each_way_makes_every_order_that_it_can_and_no_other() -> None:
 
 
 def test_a_shuffle_may_bring_back_the_order_that_was_and_two_are_not_made_without_a_tagger() -> None:
-    assert shuffled("cat", tagger=tagger, rng=random.Random(1)) == ["cat", "cat", "cat", "cat"]
-    assert shuffled("cat", tagger=None, rng=random.Random(1)) == [None, None, "cat", "cat"]
+    assert shuffle_caption("cat", tagger=tagger, rng=random.Random(1)) == ["cat", "cat", "cat", "cat"]
+    assert shuffle_caption("cat", tagger=None, rng=random.Random(1)) == [None, None, "cat", "cat"]
 
 
 @needs_real_data

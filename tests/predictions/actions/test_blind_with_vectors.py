@@ -16,7 +16,7 @@ from predictions.messages import EMBED, EMBEDDED, LOAD, LOADED
 from predictions.models import Chunk, PictureVector, Prediction, Run
 from predictions.queries.progress import progress_of
 from predictions.scorers import NoPicture, Scorer, scorer_of
-from predictions.scoring import embed_pictures, loaded_as
+from predictions.scoring import embed_pictures, loaded_message
 from simulation.demo.pictures import draw_scene
 from simulation.demo.scenes import LEFT, Scene, Thing
 from studies.actions.images import check_and_store
@@ -80,12 +80,12 @@ class Worker:
 
     def load(self, run: int, *, pictures_per_second: float = 0.25) -> None:
         """Say that the model is loaded, and is so fast."""
-        answer = loaded_as(self.scorer, None) | {"pictures_per_second": pictures_per_second}
-        tasks.loaded(run=run, answer=json.loads(json.dumps(answer)))
+        answer = loaded_message(self.scorer, None) | {"pictures_per_second": pictures_per_second}
+        tasks.plan_run(run=run, answer=json.loads(json.dumps(answer)))
 
     def embed(self, message: Mapping[str, Any], **other: Any) -> None:
         answer = embed_pictures(self.scorer, message["pictures"], self.open) | other
-        tasks.embedded(run=message["run"], chunk=message["chunk"], answer=json.loads(json.dumps(answer)))
+        tasks.store_vectors(run=message["run"], chunk=message["chunk"], answer=json.loads(json.dumps(answer)))
 
     def open(self, name: str) -> Any:
         if name not in self.drawn:
@@ -204,7 +204,7 @@ def test_pictures_that_end_their_workers_are_given_up_and_their_questions_say_so
     Chunk.objects.of_pictures().update(begun=MOST_BEGUN, sent_at=NOON)
     later = NOON + LOST_AFTER + timedelta(seconds=1)
     tasks.send_due(run.pk, now=later)
-    assert run in runs.waiting_for_too_long(now=later)
+    assert run in runs.overdue_runs(now=later)
     tasks.send_due(run.pk, now=later)
     run.refresh_from_db()
     assert (run.state, run.stored, run.wrong) == ("done", 0, INSTANCES)
@@ -232,4 +232,4 @@ def test_vectors_of_other_weights_than_the_run_began_with_are_not_kept(project: 
 
 
 def test_the_messages_have_the_names_that_the_worker_answers_by() -> None:
-    assert (tasks.loaded.name, tasks.embedded.name) == (LOADED, EMBEDDED)
+    assert (tasks.plan_run.name, tasks.store_vectors.name) == (LOADED, EMBEDDED)

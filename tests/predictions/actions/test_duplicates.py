@@ -101,15 +101,15 @@ def test_a_worker_that_was_lost_leaves_nothing_twice(project: Project, monkeypat
     put(project, "first", saved(1))
     put(project, "again", saved(1, quality=40))
     (job,) = look_for_new(now=NOON)
-    compared = duplicates._of_pictures
+    compared = duplicates._picture_pairs
 
     def lost(*args: Any) -> Any:
         raise Superseded
 
-    monkeypatch.setattr(duplicates, "_of_pictures", lost)
+    monkeypatch.setattr(duplicates, "_picture_pairs", lost)
     run_now(job, now=NOON)
     assert (PictureVector.objects.count(), NearDuplicate.objects.count()) == (2, 0)
-    monkeypatch.setattr(duplicates, "_of_pictures", compared)
+    monkeypatch.setattr(duplicates, "_picture_pairs", compared)
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
     run_now(job, now=NOON + timedelta(hours=2))

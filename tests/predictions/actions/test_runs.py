@@ -119,7 +119,7 @@ def test_scores_become_predictions_about_what_was_shown(project: Project) -> Non
         store(chunk)
     run.refresh_from_db()
     assert (run.state, run.stored, run.wrong, run.total, run.finished_at) == (Run.State.DONE, 12, 0, 12, NOON)
-    assert not runs.waiting_for_too_long(now=LATER)
+    assert not runs.overdue_runs(now=LATER)
     second = Prediction.objects.get(instance__key="row-2")
     assert second.scores == {option: score(*match) for option, match in matches.items()}
     assert (second.is_right, second.caption_rule, second.source_file) == (None, "bivlc-release-v1", "")
@@ -180,7 +180,7 @@ def test_no_more_is_with_the_workers_than_the_window_and_what_was_lost_is_sent_a
     store(second)
     assert [chunk.number for chunk in runs.due(run_id=run.pk, now=NOON).chunks] == [WINDOW + 1]
     store(first)
-    assert [run] == list(runs.waiting_for_too_long(now=LATER))
+    assert [run] == list(runs.overdue_runs(now=LATER))
     # One place of the window is free, which the next takes.
     again = [chunk.number for chunk in runs.due(run_id=run.pk, now=LATER).chunks]
     assert again == [*(chunk.number for chunk in others), WINDOW + 1, WINDOW + 2]
@@ -189,10 +189,10 @@ def test_no_more_is_with_the_workers_than_the_window_and_what_was_lost_is_sent_a
 
 def test_a_message_to_load_that_was_lost_is_sent_again_until_it_was_lost_too_often(project: Project) -> None:
     run = ask(project)
-    assert not runs.waiting_for_too_long(now=NOON)
+    assert not runs.overdue_runs(now=NOON)
     runs.due(run_id=run.pk, now=NOON)
     assert runs.due(run_id=run.pk, now=NOON + LOST_AFTER) == runs.Due()
-    assert list(runs.waiting_for_too_long(now=LATER)) == [run]
+    assert list(runs.overdue_runs(now=LATER)) == [run]
     assert runs.due(run_id=run.pk, now=LATER).load == run
     for _ in range(MOST_BEGUN):
         store_scores.note_begun(run_id=run.pk, chunk_id=0)

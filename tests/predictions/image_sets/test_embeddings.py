@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from predictions.image_sets.embeddings import NoEmbedding, OfModel, distances, embedding_of
+from predictions.image_sets.embeddings import ModelEmbedding, NoEmbedding, distances, embedding_of
 from predictions.scorers import SCORERS, OutOfMemory
 from tests.predictions.by_colour import ByColour
 from tests.predictions.image_sets.test_set_maker import ball
@@ -25,24 +25,24 @@ def plain(*colour: int) -> Image.Image:
 
 def test_a_picture_has_the_models_vector_at_length_one() -> None:
     # (0, 60, 80) is 100 long, so its vector is (0, .6, .8); the cosine with (0, 0, 1) is .8.
-    vectors = OfModel(ByColour()).embed([plain(0, 60, 80), plain(0, 0, 200)])
+    vectors = ModelEmbedding(ByColour()).embed([plain(0, 60, 80), plain(0, 0, 200)])
     assert vectors.tolist() == [pytest.approx([0, 0.6, 0.8]), pytest.approx([0, 0, 1])]
     assert distances(vectors[:1], vectors[1:])[0, 0] == pytest.approx(0.2)
 
 
 def test_batches_are_of_one_shape_and_halved_until_they_fit() -> None:
     model = ByColour(fits=2)
-    assert len(OfModel(model).embed([plain(n, 1, 2) for n in range(5)])) == 5
+    assert len(ModelEmbedding(model).embed([plain(n, 1, 2) for n in range(5)])) == 5
     assert [shape for shape in model.shapes if shape[0] <= 2] == [(2, 3)] * 3
 
 
 def test_where_not_even_one_picture_fits_that_is_said() -> None:
     with pytest.raises(OutOfMemory):
-        OfModel(ByColour(fits=0)).embed([plain(1, 2, 3)])
+        ModelEmbedding(ByColour(fits=0)).embed([plain(1, 2, 3)])
 
 
 def test_no_pictures_are_no_rows_of_the_right_length() -> None:
-    assert OfModel(ByColour()).embed([]).shape == (0, 3)
+    assert ModelEmbedding(ByColour()).embed([]).shape == (0, 3)
 
 
 @pytest.mark.usefixtures("_made_up")

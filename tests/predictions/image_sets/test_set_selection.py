@@ -12,11 +12,11 @@ from predictions.image_sets.embeddings import ColourAndGradient, distances
 from predictions.image_sets.set_selection import (
     Bounds,
     LeftOut,
-    how_alike,
+    distance_summary,
+    excluded_images,
     nearest_sets,
     sets_of_frames,
     sharpness,
-    why_left_out,
 )
 from tests.predictions.near import at
 
@@ -29,9 +29,9 @@ def test_how_far_two_directions_are_from_each_other() -> None:
 def test_how_alike_a_set_is_goes_over_all_its_pairs() -> None:
     # The pairs are 60, 90 and 30 degrees apart: 1/2, 1 and 1 - sqrt(3) / 2.
     near = 1 - math.sqrt(3) / 2
-    assert how_alike(at(0, 60, 90)) == pytest.approx((near, (0.5 + 1 + near) / 3, 1), abs=1e-6)
+    assert distance_summary(at(0, 60, 90)) == pytest.approx((near, (0.5 + 1 + near) / 3, 1), abs=1e-6)
     with pytest.raises(ValueError, match="One picture"):
-        how_alike(at(0))
+        distance_summary(at(0))
 
 
 def test_a_photo_stands_with_those_nearest_to_it_and_in_one_set_only() -> None:
@@ -66,7 +66,7 @@ def test_why_photos_are_in_no_set() -> None:
     vectors = at(0, 20, 30, 1, -20, 25, 120, 125, 60)
     bounds = Bounds(3, away(2), away(35))
     assert list(nearest_sets(vectors, range(9), bounds)) == [[0, 1, 5]]
-    found = {row: (reason, nearest) for row, reason, nearest in why_left_out(vectors, [0, 1, 5], bounds)}
+    found = {row: (reason, nearest) for row, reason, nearest in excluded_images(vectors, [0, 1, 5], bounds)}
     assert {row: reason for row, (reason, _) in found.items()} == {
         # 20, 25, 60 and 0 are within 35 degrees of 30, but taken or too far from each other.
         2: LeftOut.TAKEN,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from predictions.models import Model, Prediction
-from predictions.queries.contents import predicted_otherwise, stale_predictions
+from predictions.queries.contents import mismatched_instances, stale_predictions
 from results.queries.reports.report_rows import model_facts
 from studies.kinds import content_hash, get_kind
 from studies.models import Instance, InstanceImage, Project, Question, Study
@@ -124,8 +124,8 @@ def test_a_declared_prediction_counts_in_the_study_whose_options_it_has(project:
     three = predict(instance, "", is_right=True, scores=THREE, model="three")
     outcome = predict(instance, "", is_right=True, model="outcome")
     assert stale_predictions(project) == set()
-    assert predicted_otherwise(with_two) == {"three": {instance.pk}}
-    assert predicted_otherwise(with_three) == {"two": {instance.pk}, "outcome": {instance.pk}}
+    assert mismatched_instances(with_two) == {"three": {instance.pk}}
+    assert mismatched_instances(with_three) == {"two": {instance.pk}, "outcome": {instance.pk}}
     with_two.questions.all().delete()
     assert stale_predictions(project) == {two, outcome}
     assert three not in stale_predictions(project)

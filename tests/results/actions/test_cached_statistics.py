@@ -43,8 +43,8 @@ def make(found: cached_statistics.CachedStatistics, now: Any = NOON) -> None:
 def test_the_first_look_asks_for_the_numbers_and_a_lost_message_is_sent_again_by_the_clock(study: Study) -> None:
     first, second = look(study), look(study)
     assert (first.to_send is not None, second.to_send, second.numbers) == (True, None, None)
-    assert jobs.stalled(now=NOON + jobs.WAITING_AT_MOST) == []
-    assert jobs.stalled(now=NOON + jobs.WAITING_AT_MOST + timedelta(seconds=1)) == [first.to_send]
+    assert jobs.stalled_jobs(now=NOON + jobs.WAITING_AT_MOST) == []
+    assert jobs.stalled_jobs(now=NOON + jobs.WAITING_AT_MOST + timedelta(seconds=1)) == [first.to_send]
 
 
 def test_numbers_that_were_made_are_kept_with_their_moment(study: Study) -> None:

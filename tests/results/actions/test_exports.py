@@ -374,7 +374,7 @@ def test_what_the_version_before_was_asked_for_and_lost_gets_a_job(
     )
     now = NOON + timedelta(minutes=minutes)
     assert exports.adopt_exports(now=now) == adopted
-    assert [each.arguments for each in jobs.stalled(now=now)] == ([{"export": export.pk}] if adopted else [])
+    assert [each.arguments for each in jobs.stalled_jobs(now=now)] == ([{"export": export.pk}] if adopted else [])
     assert exports.adopt_exports(now=now) == 0
     make_export_task.apply(args=(export.pk,), throw=True)
     export.refresh_from_db()

@@ -7,9 +7,9 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from results.exporting.pairs import choices, matched
+from results.exporting.pairs import captioned_pictures, choices
 from results.exporting.pictures import as_shown
-from results.exporting.read_answers import chosen, group, i2t, process_results, t2i
+from results.exporting.read_answers import group, i2t, process_results, read_choice, t2i
 from tests.results.exporting.test_formats import INSTANCE, SHA_A, SHA_B
 
 OWN, OTHER = INSTANCE.captions["caption"], INSTANCE.captions["negative_caption"]
@@ -31,13 +31,13 @@ def test_an_instance_of_two_pairs_is_four_questions_with_the_right_one_at_its_pl
 def test_an_instance_without_a_second_picture_is_one_question() -> None:
     alone = replace(INSTANCE, images=[image for image in INSTANCE.images if image.role != "negative_image"])
     assert [choice.about for choice in choices(alone)] == ["image"]
-    assert list(matched(alone)) == [("image", SHA_A, OWN)]
+    assert list(captioned_pictures(alone)) == [("image", SHA_A, OWN)]
 
 
 def test_an_instance_without_a_second_caption_is_no_question_and_one_picture_with_a_caption() -> None:
     bare = replace(INSTANCE, captions={"caption": OWN})
     assert list(choices(bare)) == []
-    assert list(matched(bare)) == [("image", SHA_A, OWN)]
+    assert list(captioned_pictures(bare)) == [("image", SHA_A, OWN)]
 
 
 def test_a_picture_that_is_still_awaited_is_not_asked_about() -> None:
@@ -71,7 +71,7 @@ def test_the_right_answer_stands_first_about_as_often_as_second() -> None:
     ],
 )
 def test_the_letter_of_an_answer_is_found_and_no_other_word_is_taken_for_one(said: str, letter: str) -> None:
-    assert chosen(said) == letter
+    assert read_choice(said) == letter
 
 
 def test_scores_count_instances_as_the_papers_do() -> None:

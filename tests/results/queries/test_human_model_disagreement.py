@@ -7,7 +7,7 @@ from results.queries.instances.human_model_disagreement import (
     Line,
     disagreement_page,
     human_model_disagreements,
-    predicted_in,
+    model_correctness,
 )
 from results.reports.facts import Way
 from results.reports.sections.human_model_disagreement import all_models_disagree, disagreement_table, way_of_people
@@ -61,10 +61,10 @@ def test_a_declared_prediction_of_other_options_is_about_another_question(projec
     study = project.studies.get(slug="people")
     declared.update(scores={"caption": 0.2, "negative_caption": 0.5})
     assert found(project) == COUNTED
-    assert len(predicted_in(study)["CLIP"]) == 7
+    assert len(model_correctness(study)["CLIP"]) == 7
     declared.update(scores={"caption": 0.2, "negative_caption": 0.5, "third": 0.1})
     assert found(project) == {key: of for key, of in COUNTED.items() if key != ("people", "row-2")}
-    assert len(predicted_in(study)["CLIP"]) == 6
+    assert len(model_correctness(study)["CLIP"]) == 6
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,8 @@ def test_models_stand_beside_people_on_the_very_same_questions(project: Project)
     keys = {question.pk: question.instance.key for question in Question.objects.select_related("instance")}
     found = {
         study.slug: {
-            model: {keys[pk]: right for pk, right in rights.items()} for model, rights in predicted_in(study).items()
+            model: {keys[pk]: right for pk, right in rights.items()}
+            for model, rights in model_correctness(study).items()
         }
         for study in project.studies.all()
     }

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.models import Response
-from results.actions.cached_statistics import made_at_once
+from results.actions.cached_statistics import compute_now
 from results.models import InstanceFigures, KeptNumbers
 from results.queries.instances.instance_stats import pairs_alike
 from studies.models import Project
@@ -16,7 +16,7 @@ made = kept(lambda: make_parting_project().slug)
 
 
 def counted(project: Project) -> dict[tuple[str, str], InstanceFigures]:
-    made_at_once(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
+    compute_now(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
     rows = InstanceFigures.objects.select_related("study", "instance")
     return {(row.study.slug, row.instance.key): row for row in rows}
 

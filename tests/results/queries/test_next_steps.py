@@ -10,7 +10,7 @@ from results.queries.studies.next_steps import Todo, next_steps
 from results.queries.studies.overview import (
     Conflicts,
     StudyLine,
-    Waiting,
+    WaitingImages,
     count_categories,
     study_lines,
     waiting_images,
@@ -104,7 +104,7 @@ def test_only_questions_with_options_can_be_settled(kind: str, settled: list[int
     project = make_project()
     study = create_study(project=project, source=f"study: s\ntitle: T\nkind: {kind}\n", by=TESTS, now=NOON)
     lines, conflicts = [StudyLine(study, Answers(4, 4))], Conflicts({study.pk: 4})
-    found = next_steps(project, lines=lines, waiting=Waiting(0, 0), instances=4, releases=0, conflicts=conflicts)
+    found = next_steps(project, lines=lines, waiting=WaitingImages(0, 0), instances=4, releases=0, conflicts=conflicts)
     assert [step.number for step in found if step.todo is Todo.SETTLE] == settled
 
 

@@ -91,4 +91,4 @@ def test_totals_are_stored_and_read_without_loss(project: Project) -> None:
     sit_through(study, "ann", by_key(vase_0="candidate-1", vase_1="none"))
     totals = count_totals(project, now=NOON)
     assert (totals.dataset, totals.days[-1]) == (1, (date(2026, 11, 20), 2))
-    assert Totals.read(totals.stored()) == totals
+    assert Totals.read(totals.dump()) == totals

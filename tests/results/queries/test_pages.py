@@ -2,7 +2,7 @@
 
 import pytest
 
-from results.queries.instances.explorer import ORDERS, Wanted, listed
+from results.queries.instances.explorer import ORDERS, InstanceFilters, list_instances
 from results.queries.instances.pages import Order, neighbours, slice_of
 from studies.models import Instance, Project
 from tests.factories import make_instance, make_project
@@ -74,5 +74,8 @@ def test_the_rows_beside_one(project: Project) -> None:
 
 
 def test_sorting_by_answers_needs_a_study(project: Project) -> None:
-    assert listed(project, [], Wanted(), "longest").order is ORDERS[""]
-    assert listed(project, [], Wanted(study="none-such"), "longest").order.columns == ("sorted_by", "pk")
+    assert list_instances(project, [], InstanceFilters(), "longest").order is ORDERS[""]
+    assert list_instances(project, [], InstanceFilters(study="none-such"), "longest").order.columns == (
+        "sorted_by",
+        "pk",
+    )

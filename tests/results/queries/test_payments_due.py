@@ -12,10 +12,10 @@ from annotation.actions import sessions
 from annotation.actions.answering import advance_session, responses
 from annotation.actions.ending import platform_outcome
 from annotation.models import SessionState
-from annotation.session_pay import owed_for
+from annotation.session_pay import compute_pay
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
-from results.queries.people.payments_due import PersonOwed, everybody_owed
+from results.queries.people.payments_due import PersonOwed, all_amounts_due
 from results.queries.reports.report_rows import study_outline
 from studies.design import Design, read_design
 from studies.models import CompletionCode, Study
@@ -45,7 +45,7 @@ def owed(study: Study) -> dict[str, PersonOwed]:
     """Return what is owed to each person, by the provider's id."""
     name_annotators(project=study.project)
     people = dict(Pseudonym.objects.values_list("name", "annotator__provider_id"))
-    return {people[person.name]: person for person in everybody_owed(study)}
+    return {people[person.name]: person for person in all_amounts_due(study)}
 
 
 def design(pay: str, endings: str = "{}") -> Design:
@@ -72,7 +72,7 @@ MONEY = "{per_session: '1.20', per_answer: '0.08', least_answers: 15}"
     ],
 )
 def test_each_ending_is_paid_by_the_study_file(state: str, answers: int, items: dict[str, str]) -> None:
-    found = owed_for(state, answers, design(MONEY))
+    found = compute_pay(state, answers, design(MONEY))
     assert {each.item.value: str(each.amount) for each in found.items} == items
     assert found.why
 
@@ -80,8 +80,8 @@ def test_each_ending_is_paid_by_the_study_file(state: str, answers: int, items: 
 def test_a_researcher_decides_where_the_study_file_says_so_or_nobody_is_at_fault() -> None:
     states = [state.value for state in SessionState]
     always, by_code = {"left_out", "withdrawn", "stopped"}, design(MONEY, "{stopped: code, time_over: code}")
-    assert {state for state in states if owed_for(state, 1, design(MONEY)).to_decide} == always
-    assert {state for state in states if owed_for(state, 1, by_code).to_decide} == always | {"given_up", "lapsed"}
+    assert {state for state in states if compute_pay(state, 1, design(MONEY)).to_decide} == always
+    assert {state for state in states if compute_pay(state, 1, by_code).to_decide} == always | {"given_up", "lapsed"}
 
 
 def test_finishing_early_and_coming_back_pays_no_more_than_staying(client: Client) -> None:

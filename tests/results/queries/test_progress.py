@@ -7,7 +7,7 @@ from annotation.actions.removing.retire_questions import put_back, take_out
 from annotation.models import Response, Session, SessionState
 from results.actions.pseudonyms import name_annotators
 from results.queries.studies.overview import (
-    Waiting,
+    WaitingImages,
     count_categories,
     project_counts,
     study_lines,
@@ -219,4 +219,4 @@ def test_projects_studies_and_waiting_images_are_counted_each_for_itself(study: 
     first, second, *_ = study.project.instances.all()
     InstanceImage.objects.filter(instance=first, role="candidate").update(image=None)
     InstanceImage.objects.filter(instance=second, position=3).update(image=None)
-    assert waiting_images(study.project) == Waiting(images=5, instances=2)
+    assert waiting_images(study.project) == WaitingImages(images=5, instances=2)

@@ -13,7 +13,7 @@ from results.reports.explorer_links import question_count
 from results.reports.facts import StudyFacts
 from results.reports.sections.annotator_pairs import pair_agreements
 from results.reports.sections.annotators import PersonsAnswer, annotators_table
-from results.reports.sections.funnel import accepted_of
+from results.reports.sections.funnel import accepted_instances
 from tests.results.reports.kinds import KINDS
 from tests.results.reports.small import BASELINE, PROJECT, STEP_3, rows
 
@@ -32,7 +32,7 @@ UNANSWERED, OPEN, COMPLETE = Progress
 def test_a_count_of_something_else_says_what_is_listed(
     count: int, unit: str, instances: int | None, explained: str
 ) -> None:
-    assert LinkedCount(count, "study=x", unit=unit, instances=instances).explained == explained
+    assert LinkedCount(count, "study=x", unit=unit, instances=instances).tooltip == explained
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,12 @@ def test_questions_of_a_pair_lead_to_the_instances_of_their_survey_where_they_ar
     ("about", "name", "narrowed", "query"),
     [
         ({1, 2, 3, 4}, "several", {}, "study=step-3&question=several"),
-        ({1, 4}, "several", {"accepted": accepted_of(STEP_3)}, "study=step-3&state=accepted&question=several"),
+        ({1, 4}, "several", {"accepted": accepted_instances(STEP_3)}, "study=step-3&state=accepted&question=several"),
         ({3}, "rejected", {}, "study=step-3&question=rejected"),
         ({1, 2}, "answered", {"type": "add"}, "study=step-3&question=answered&type=add"),
         # The list would show others too, or fewer.
         ({1, 2, 3}, "several", {}, None),
-        ({1, 2, 4}, "several", {"accepted": accepted_of(STEP_3)}, None),
+        ({1, 2, 4}, "several", {"accepted": accepted_instances(STEP_3)}, None),
     ],
 )
 def test_questions_lead_to_their_instances_where_a_list_shows_just_these(

@@ -249,7 +249,9 @@ def check(study: Study, person: str, says: list[str]) -> None:
     for slot in responses.open_slots(session=session, limit=100):
         content = slot.question.content
         said = dict(zip([statement["key"] for statement in content["statements"]], says, strict=True))
-        posted = get_kind("check").posted(content, responses.order_for(session=session, question=slot.question), said)
+        posted = get_kind("check").form_data(
+            content, responses.order_for(session=session, question=slot.question), said
+        )
         sent = Submission(slot=slot.pk, submission=uuid4(), posted=posted)
         responses.submit(token=session.token, sent=sent, now=NOON)
 
@@ -341,7 +343,7 @@ def test_somebody_who_only_skipped_and_practised_has_a_page_without_answers(clie
     PracticeAnswer.objects.create(practice_question=question, choice="none", is_right=True, at=NOON, **about)
     page = page_of(client, "eve")
     assert (page.status_code, page.context["tables"], keys(page)) == (200, [], [])
-    assert [(each.skips, each.owed) for each in page.context["sessions"]] == [(1, 0)]
+    assert [(each.skips, each.amount_owed) for each in page.context["sessions"]] == [(1, 0)]
     assert "No answers yet." in words_of(page)
 
 

@@ -177,7 +177,7 @@ def test_one_that_a_worker_is_at_is_cancelled_and_leaves_nothing(
 ) -> None:
     file.write_bytes(json_lines(*(with_image(number) for number in range(30))))
     wanted = asked(file, images_dir=draw(tmp_path / "pictures", *range(30)))
-    step = {"rows": "_check_rows", "images": "_take_in_all", "saving": "save"}[at]
+    step = {"rows": "_check_rows", "images": "_store_images", "saving": "save"}[at]
     real = getattr(importer, step)
 
     def cancelling(*arguments: Any) -> None:

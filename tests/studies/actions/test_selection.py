@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotation.actions.launching import launch
-from results.queries.studies.live_study_status import waits_for
+from results.queries.studies.live_study_status import wait_reason
 from results.queries.studies.overview import study_lines
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
@@ -79,12 +79,12 @@ def test_a_study_that_selects_what_its_feeding_study_leaves_out_is_refused(proje
 def test_a_live_study_is_launched_before_anything_is_accepted_and_says_what_it_waits_for(project: Project) -> None:
     first = launch_study(project, instances=0)
     second = launch_study(project, instances=0, study="second", selection={"from": first.slug})
-    assert waits_for(second, now=NOON) == "Waiting for accepted instances from best-vase"
+    assert wait_reason(second, now=NOON) == "Waiting for accepted instances from best-vase"
     lines = {line.study.slug: line.waits_for for line in study_lines(project, now=NOON)}
     assert lines == {"best-vase": "", "second": "Waiting for accepted instances from best-vase"}
     accept_one(first)
-    assert waits_for(second, now=NOON) == ""
-    assert waits_for(first, now=NOON) == ""
+    assert wait_reason(second, now=NOON) == ""
+    assert wait_reason(first, now=NOON) == ""
     assert [line.waits_for for line in study_lines(project, now=NOON)] == ["", ""]
 
 
@@ -93,6 +93,6 @@ def test_it_says_so_where_the_feeding_study_pauses(project: Project) -> None:
     second = launch_study(project, instances=0, study="second", selection={"from": first.slug})
     Study.objects.filter(pk=first.pk).update(state=StudyState.PAUSED)
     second = Study.objects.get(pk=second.pk)
-    assert waits_for(second, now=NOON) == "Waiting for accepted instances from best-vase, which is paused"
+    assert wait_reason(second, now=NOON) == "Waiting for accepted instances from best-vase, which is paused"
     Study.objects.filter(pk=first.pk).update(state=StudyState.CLOSED, closed_at=NOON)
-    assert waits_for(Study.objects.get(pk=second.pk), now=NOON) == ""
+    assert wait_reason(Study.objects.get(pk=second.pk), now=NOON) == ""

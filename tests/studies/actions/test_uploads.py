@@ -14,12 +14,12 @@ from studies.actions.imports import uploads
 from studies.actions.imports.uploads import (
     IMAGES,
     LEFT_FREE,
-    Misplaced,
+    MisplacedPiece,
     begin_upload,
     discard_old,
     folder_of,
     receive,
-    received,
+    received_bytes,
     rows_of,
     unpack,
 )
@@ -38,9 +38,9 @@ def upload() -> Upload:
 def test_a_file_grows_piece_by_piece(upload: Upload) -> None:
     assert receive(upload, "images", "a/1.jpg", BytesIO(b"one "), offset=0) == 4
     assert receive(upload, "images", "a/1.jpg", BytesIO(b"two"), offset=4) == 7
-    assert received(upload, "images") == {"a/1.jpg": 7}
+    assert received_bytes(upload, "images") == {"a/1.jpg": 7}
     assert (folder_of(upload, "images") / "a" / "1.jpg").read_bytes() == b"one two"
-    assert received(upload, "rows") == {}
+    assert received_bytes(upload, "rows") == {}
     upload.refresh_from_db()
     assert upload.byte_size == 7
     assert receive(upload, "images", "b", BytesIO(b"12345"), offset=0, most=3) == 3
@@ -49,7 +49,7 @@ def test_a_file_grows_piece_by_piece(upload: Upload) -> None:
 @pytest.mark.parametrize("offset", [0, 3, 5])
 def test_a_piece_that_begins_elsewhere_changes_nothing_and_is_told_where_to_go_on(upload: Upload, offset: int) -> None:
     receive(upload, "rows", "rows.jsonl", BytesIO(b"1234"), offset=0)
-    with pytest.raises(Misplaced) as refused:
+    with pytest.raises(MisplacedPiece) as refused:
         receive(upload, "rows", "rows.jsonl", BytesIO(b"5"), offset=offset)
     assert refused.value.have == 4
     assert rows_of(upload)[0].read_bytes() == b"1234"
@@ -64,14 +64,14 @@ def test_what_came_of_a_piece_before_the_line_broke_is_kept(upload: Upload) -> N
 
     with pytest.raises(OSError, match="the line broke"):
         receive(upload, "rows", "rows.jsonl", Broken(b"1234"), offset=0)
-    assert received(upload, "rows") == {"rows.jsonl": 4}
+    assert received_bytes(upload, "rows") == {"rows.jsonl": 4}
     assert receive(upload, "rows", "rows.jsonl", BytesIO(b"56"), offset=4) == 6
 
 
 def test_while_a_piece_comes_another_of_the_same_file_does_not(upload: Upload) -> None:
     class Meanwhile(BytesIO):
         def read(self, size: int | None = -1, /) -> bytes:
-            with pytest.raises(Misplaced):
+            with pytest.raises(MisplacedPiece):
                 receive(upload, "rows", "rows.jsonl", BytesIO(b"x"), offset=0)
             return super().read(size)
 
@@ -117,7 +117,7 @@ def test_archives_are_unpacked_beside_the_other_images_and_go(upload: Upload) ->
     receive(upload, "images", "some.ZIP", BytesIO(archive.getvalue()), offset=0)
     receive(upload, "images", "2.jpg", BytesIO(b"two"), offset=0)
     unpack(upload, lambda done, total: None)
-    assert received(upload, "images") == {"1.jpg": 3, "2.jpg": 3}
+    assert received_bytes(upload, "images") == {"1.jpg": 3, "2.jpg": 3}
     receive(upload, "images", "bad.zip", BytesIO(b"none"), offset=0)
     with pytest.raises(StudyError, match=r"bad\.zip cannot be unpacked"):
         unpack(upload, lambda done, total: None)

@@ -11,7 +11,7 @@ from studies.design import DesignRefused, check_design, read_design, shortest_li
 from studies.design.model import Practice, SurveyLayout
 from studies.design.schema import study_schema
 from studies.kinds import KINDS, get_kind, usual_ask
-from studies.rules import RULES, fitting
+from studies.rules import RULES, fitting_rules
 
 ROOT = settings.BASE_DIR
 SMALL = "study: best-vase\ntitle: Which vase?\nkind: best_of_n\n"
@@ -207,7 +207,7 @@ def test_a_rule_that_accepts_by_an_option_that_rejects_is_refused_with_those_tha
     said = refused_rule("ambiguity", "majority-v1")
     assert "Line 4: Rule majority-v1 does not fit ambiguity: it would accept an instance by the answer both, " in said
     kind = get_kind("ambiguity")
-    fit = fitting(kind, usual_ask(kind))
+    fit = fitting_rules(kind, usual_ask(kind))
     assert said.endswith(f"which rejects it in ambiguity. Use {' or '.join(fit)}.")
     assert {"unambiguous-v1", "majority-v2"} <= set(fit) < set(RULES)
     for rule in fit:

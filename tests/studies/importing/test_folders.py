@@ -1,14 +1,14 @@
 import pytest
 
-from studies.importing.folders import NoSuchPlace, Place, in_order, number_of, place_named
+from studies.importing.folders import NoSuchPlace, Place, in_order, number_of, parse_place
 
 
 def test_a_place_is_a_name_and_found_again_in_it() -> None:
     place = Place("video/kitchen", 3, 10)
     assert place.filename == "video/kitchen/#3of10"
-    assert place_named("video/kitchen/#3of10") == place
+    assert parse_place("video/kitchen/#3of10") == place
     for name in ("kitchen/img3.jpg", "#3of10", "kitchen/#3", "kitchen/#of10", "kitchen/#3of10.jpg"):
-        assert place_named(name) is None
+        assert parse_place(name) is None
 
 
 @pytest.mark.parametrize(

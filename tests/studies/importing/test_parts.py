@@ -5,7 +5,7 @@ from PIL import Image
 
 from studies.actions.imports.image_folder import ImageFolder
 from studies.actions.imports.import_state import UnusableImage
-from studies.importing.parts import Part, part_named
+from studies.importing.parts import Part, parse_part
 from studies.importing.pictures import decode
 
 
@@ -22,7 +22,7 @@ from studies.importing.pictures import decode
     ],
 )
 def test_a_part_is_named_as_a_fragment_of_its_file(filename: str, part: Part | None) -> None:
-    assert part_named(filename) == part
+    assert parse_part(filename) == part
     assert part is None or part.filename == filename
 
 

@@ -12,7 +12,7 @@ from studies.importing.pictures import (
     decode,
     measure,
     render,
-    size_that_serves,
+    served_size,
     sizes_between,
     stored_sizes,
 )
@@ -49,7 +49,7 @@ def decoded_pixel(data: bytes) -> tuple[int, ...]:
 def test_no_pixels_are_stored_twice(longest: int, sizes: list[str]) -> None:
     facts = PictureFacts(width=1, height=longest, format="PNG")
     assert stored_sizes(facts) == sizes
-    assert [size_that_serves(size, facts) for size in ("card", "view", "full")] == (sizes + sizes[-1:] * 2)[:3]
+    assert [served_size(size, facts) for size in ("card", "view", "full")] == (sizes + sizes[-1:] * 2)[:3]
 
 
 @pytest.mark.parametrize(

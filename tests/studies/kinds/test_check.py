@@ -31,8 +31,12 @@ def test_captions_of_the_instance_come_first_then_what_is_said_of_every_image() 
         ("negative_caption", "A red vase."),
         ("It is raining.", "It is raining."),
     ]
-    assert [text.text for text in CHECK.shown(content).texts] == ["A blue vase.", "A red vase.", "It is raining."]
-    assert [picture.sha256 for picture in CHECK.shown(content).pictures] == ["a" * 64]
+    assert [text.text for text in CHECK.question_content(content).texts] == [
+        "A blue vase.",
+        "A red vase.",
+        "It is raining.",
+    ]
+    assert [picture.sha256 for picture in CHECK.question_content(content).pictures] == ["a" * 64]
 
 
 def test_an_instance_is_asked_about_the_statements_that_it_has() -> None:
@@ -51,7 +55,7 @@ def test_every_statement_is_answered_by_itself_and_all_of_them() -> None:
     assert answer.value == {"caption": "true", "negative_caption": "false", "It is raining.": "cannot tell"}
     assert answer.label == ""
     assert CHECK.labels(content, answer.label, answer.value) == answer.value
-    assert CHECK.posted(content, ORDER, answer.value) == posted
+    assert CHECK.form_data(content, ORDER, answer.value) == posted
     for wrong, sentence in (
         ({"choice-3": ""}, "answers are missing"),
         ({"choice-2": "1"}, "options shown"),

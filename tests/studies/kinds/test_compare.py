@@ -46,12 +46,12 @@ def keys(content: Mapping[str, Any]) -> list[str]:
 
 def test_all_images_stand_beside_each_other_below_the_caption() -> None:
     content = content_of(ask())
-    assert [text.text for text in COMPARE.shown(content).texts] == ["A blue vase."]
+    assert [text.text for text in COMPARE.question_content(content).texts] == ["A blue vase."]
     assert keys(content) == MODELS
     assert [(group.key, group.text) for group in COMPARE.groups(content)] == [(each, each) for each in CRITERIA]
     (last,) = [option for option in COMPARE.options(content) if not option.shuffled]
     assert (last.key, last.digit, last.label) == ("no difference", "0", "No difference")
-    assert not COMPARE.shown(content_of(ask(caption=""))).texts
+    assert not COMPARE.question_content(content_of(ask(caption=""))).texts
 
 
 def test_where_fewer_stand_at_once_every_combination_is_a_question() -> None:
@@ -88,7 +88,7 @@ def test_what_is_posted_is_where_an_image_stood_and_what_is_stored_is_which_it_w
     answer = COMPARE.parse(content, order, posted)
     assert answer.value == {CRITERIA[0]: order[1], CRITERIA[1]: "no difference"}
     assert COMPARE.labels(content, answer.label, answer.value) == answer.value
-    assert COMPARE.posted(content, order, answer.value) == posted
+    assert COMPARE.form_data(content, order, answer.value) == posted
     for wrong, sentence in (
         ({"choice-1": ""}, "answers are missing"),
         ({"choice-2": "4"}, "options shown"),

@@ -38,7 +38,7 @@ def test_three_different_images_of_a_set_are_asked_about_each_in_a_question_of_i
     targets = [one.content["target"] for one in built]
     assert len(set(targets)) == 3
     for one in built:
-        marked = [picture for picture in DESCRIBE.shown(one.content).pictures if picture.mark]
+        marked = [picture for picture in DESCRIBE.question_content(one.content).pictures if picture.mark]
         assert [picture.sha256 for picture in marked] == [f"{one.content['target']:064x}"]
 
 
@@ -73,7 +73,7 @@ def test_still_images_stand_in_another_order_for_each_annotator_and_those_of_a_v
     assert set(places) == set(range(10))
     assert max(places.values()) < 66
     order = orders[0]
-    shown = in_shown_order(DESCRIBE.shown(content).pictures, order)
+    shown = in_shown_order(DESCRIBE.question_content(content).pictures, order)
     assert [f"set-{int(picture.sha256, 16)}" for picture in shown] == order
     in_time = content_of(image_set(type="video"))
     for annotator in range(5):
@@ -87,10 +87,10 @@ def test_an_answer_is_a_text_on_one_line_or_that_it_is_not_possible() -> None:
     assert said.value == {"text": TEXT}
     assert said.label == ""
     assert DESCRIBE.labels(content, said.label, said.value) == {}
-    assert DESCRIBE.posted(content, [], said.value) == {"text": TEXT}
+    assert DESCRIBE.form_data(content, [], said.value) == {"text": TEXT}
     left = DESCRIBE.parse(content, [], {"text": " ", "not_possible": "yes"})
     assert left.value == {"not_possible": True}
-    assert DESCRIBE.posted(content, [], left.value) == {"text": "", "not_possible": "yes"}
+    assert DESCRIBE.form_data(content, [], left.value) == {"text": "", "not_possible": "yes"}
 
 
 def test_what_asks_about_answers_learns_the_text_and_the_place_of_its_image() -> None:

@@ -17,7 +17,7 @@ VASE = InstanceFacts(
 
 def test_an_image_and_its_caption_are_rated_on_the_scale_of_the_study() -> None:
     (built,) = RATING.questions(VASE, usual_ask(RATING) | {"steps": 3, "lowest": "poor", "highest": "good"}, seed="s")
-    shown = RATING.shown(built.content)
+    shown = RATING.question_content(built.content)
     assert [text.text for text in shown.texts] == ["A blue vase."]
     assert [picture.sha256 for picture in shown.pictures] == ["a" * 64]
     assert [option.label for option in RATING.options(built.content)] == ["1 (poor)", "2", "3 (good)"]
@@ -31,8 +31,8 @@ def test_several_images_are_rated_one_by_one_and_without_a_caption_two_together(
     asked = RATING.questions(VASE, usual_ask(RATING) | {"images": ["image", "generated"]}, seed="s")
     assert [built.variant for built in asked] == ["image", "generated"]
     (both,) = RATING.questions(VASE, usual_ask(RATING) | {"images": ["image", "generated"], "caption": ""}, seed="s")
-    assert [picture.sha256 for picture in RATING.shown(both.content).pictures] == ["a" * 64, "b" * 64]
-    assert not RATING.shown(both.content).texts
+    assert [picture.sha256 for picture in RATING.question_content(both.content).pictures] == ["a" * 64, "b" * 64]
+    assert not RATING.question_content(both.content).texts
 
 
 def test_steps_keep_their_order_and_post_their_number() -> None:

@@ -28,7 +28,9 @@ def orders(content: dict[str, Any]) -> set[tuple[str, ...]]:
 
 def test_the_description_stands_above_the_images_and_the_one_described_is_right() -> None:
     (built,) = RETRIEVE.questions(image_set(), usual_ask(RETRIEVE), seed="s")
-    assert [text.text for text in RETRIEVE.shown(built.content).texts] == ["The one in which the cat looks up."]
+    assert [text.text for text in RETRIEVE.question_content(built.content).texts] == [
+        "The one in which the cat looks up."
+    ]
     options = RETRIEVE.options(built.content)
     assert [option.key for option in options] == PLACES
     assert [option.picture.sha256[-1] for option in options if option.picture] == list("0123456789")

@@ -20,7 +20,7 @@ from PIL import Image
 from background.job_runner import run
 from background.jobs import cancel
 from background.models import Job, JobState
-from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, receive, received, rows_of
+from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, receive, received_bytes, rows_of
 from studies.models import Event, Upload
 from tests.factories import NOON, make_person, make_project
 from tests.hub import TOKEN, Hub, Repository
@@ -75,8 +75,8 @@ def done(download: HubDownload) -> HubDownload:
 def test_tables_and_pictures_are_received_and_the_commit_is_kept() -> None:
     download = done(ask())
     assert (download.error, download.commit, download.finished_at) == ("", f"{1:040x}", NOON)
-    assert received(download.upload, ROWS) == {"data/train.csv": len(ROWS_CSV)}
-    assert received(download.upload, IMAGES) == {"data/one.png": len(picture())}
+    assert received_bytes(download.upload, ROWS) == {"data/train.csv": len(ROWS_CSV)}
+    assert received_bytes(download.upload, IMAGES) == {"data/one.png": len(picture())}
     event = Event.objects.get()
     assert (event.what, event.by_name, event.details) == (
         *("dataset download requested", "cora"),
@@ -120,7 +120,7 @@ def test_without_a_token_none_of_the_servers_own_is_sent(hub: Hub, monkeypatch: 
 def test_what_is_not_there_is_said(changes: dict[str, str], sentence: str) -> None:
     download = done(ask(**changes))
     assert download.error == sentence
-    assert received(download.upload, ROWS) == {}
+    assert received_bytes(download.upload, ROWS) == {}
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_a_list_unlike_the_hubs_is_said_to_be_so(hub: Hub, told: bytes) -> None:
 def test_names_that_differ_in_case_or_composition_are_two_files(hub: Hub, balls: Repository) -> None:
     balls.files = {"a.csv": b"x\n1\n", "A.csv": b"x\n22\n", "\u00e9.csv": b"x\n333\n", "e\u0301.csv": b"x\n4444\n"}
     download = done(ask())
-    assert received(download.upload, ROWS) == {"a.csv": 4, "A.csv": 5, "\u00e9.csv": 6, "e\u0301.csv": 7}
+    assert received_bytes(download.upload, ROWS) == {"a.csv": 4, "A.csv": 5, "\u00e9.csv": 6, "e\u0301.csv": 7}
 
 
 def endless(handler: BaseHTTPRequestHandler, request: Request) -> None:
@@ -275,7 +275,7 @@ def test_a_file_without_end_is_taken_no_further_than_its_listed_size(hub: Hub) -
     answering(hub, FILES, endless)
     download = done(ask())
     assert download.error.startswith("The Hub sends more than the 30 bytes of data/train.csv that it lists.")
-    assert received(download.upload, ROWS) == {}
+    assert received_bytes(download.upload, ROWS) == {}
 
 
 @pytest.mark.usefixtures("balls")
@@ -387,7 +387,7 @@ def test_another_server_gets_no_token(hub: Hub, settings: Any) -> None:
         moved = answer_with(302, Location=storage.url)
         answering(hub, "train.csv", moved)
         download = done(ask(token=TOKEN))
-    assert (download.error, received(download.upload, ROWS)) == ("", {"data/train.csv": 30})
+    assert (download.error, received_bytes(download.upload, ROWS)) == ("", {"data/train.csv": 30})
     assert storage.requests
     assert not [request for request in storage.requests if "authorization" in request.headers]
 
@@ -433,7 +433,7 @@ def test_what_came_of_a_failed_or_cancelled_download_is_removed(hub: Hub, balls:
     answering(hub, "two.csv", answer_with(404))
     failed = done(ask())
     assert failed.error == "The Hub lists the file data/two.csv of lab/balls, but does not have it. Try again later."
-    assert (received(failed.upload, ROWS), received(failed.upload, IMAGES)) == ({}, {})
+    assert (received_bytes(failed.upload, ROWS), received_bytes(failed.upload, IMAGES)) == ({}, {})
 
 
 @pytest.mark.usefixtures("balls")
@@ -455,7 +455,7 @@ def test_a_download_is_cancelled_within_a_file(hub: Hub) -> None:
     run(job_id=job.pk, message="", now=clock)
     download.refresh_from_db()
     assert download.error == "It was cancelled."
-    assert received(download.upload, ROWS) == {}
+    assert received_bytes(download.upload, ROWS) == {}
 
 
 @pytest.mark.usefixtures("balls")

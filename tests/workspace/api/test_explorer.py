@@ -10,7 +10,7 @@ from predictions.models import Prediction
 from results.actions import cached_statistics
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
-from results.queries.instances.explorer import Wanted
+from results.queries.instances.explorer import InstanceFilters
 from studies.models import Project
 from tests.databases import kept
 from tests.factories import NOON, make_model
@@ -73,7 +73,7 @@ def keys_on_page(client: Client, query: dict[str, str]) -> list[str]:
 
 
 def test_every_filter_of_the_page_is_one_of_the_api() -> None:
-    assert {*Wanted.__dataclass_fields__, "key", "cursor", "limit"} == set(InstanceQuery().fields)
+    assert {*InstanceFilters.__dataclass_fields__, "key", "cursor", "limit"} == set(InstanceQuery().fields)
 
 
 def test_a_filter_gives_the_instances_that_it_gives_on_the_page(

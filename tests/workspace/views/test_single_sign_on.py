@@ -25,7 +25,7 @@ from tests.pages import signed_in
 from tests.workspace.identity_provider import identity_provider, sign_in_there, tell_of
 from workspace import single_sign_on
 from workspace.actions import sign_in as attempts
-from workspace.actions.linked_accounts import account_with_mail
+from workspace.actions.linked_accounts import find_account
 from workspace.actions.own_account import confirm_mail, is_confirmed
 from workspace.models import BrowserSession
 
@@ -160,9 +160,9 @@ def test_no_address_opens_an_operators_account(issuer: str) -> None:
 
 def test_two_accounts_with_one_address_are_opened_by_neither() -> None:
     somebody()
-    assert account_with_mail(ADDRESS.upper(), provider="oidc") is not None
+    assert find_account(ADDRESS.upper(), provider="oidc") is not None
     somebody("another")
-    assert account_with_mail(ADDRESS, provider="oidc") is None
+    assert find_account(ADDRESS, provider="oidc") is None
 
 
 def test_an_address_that_looks_alike_in_capitals_is_another_one() -> None:
@@ -171,8 +171,8 @@ def test_an_address_that_looks_alike_in_capitals_is_another_one() -> None:
     User.objects.filter(pk=person.pk).update(email="k@example.org")
     person.refresh_from_db()
     confirm_mail(user=person, now=timezone.now())
-    assert account_with_mail("k@example.org", provider="oidc") == person
-    assert account_with_mail("\N{KELVIN SIGN}@example.org", provider="oidc") is None
+    assert find_account("k@example.org", provider="oidc") == person
+    assert find_account("\N{KELVIN SIGN}@example.org", provider="oidc") is None
 
 
 def test_a_deactivated_account_stays_closed(issuer: str) -> None:

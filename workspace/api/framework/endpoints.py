@@ -100,11 +100,11 @@ class Endpoint(APIView):
         patch_vary_headers(final, ["Authorization"])
         patch_cache_control(final, private=True, no_cache=True)
         if request.method == "GET" and final.status_code == 200 and isinstance(final, Response):
-            final.add_post_render_callback(partial(_unchanged, request._request))
+            final.add_post_render_callback(partial(_conditional_response, request._request))
         return final
 
 
-def _unchanged(request: HttpRequest, response: Any) -> HttpResponseBase:
+def _conditional_response(request: HttpRequest, response: Any) -> HttpResponseBase:
     return ConditionalGetMiddleware(lambda _: response)(request)  # type: ignore[return-value]
 
 

@@ -15,7 +15,7 @@ from annotation.actions.removing.removals import CannotRemove
 from predictions.errors import CannotPredict, PredictionsRefused
 from results.errors import CannotExport, UnknownPerson
 from studies.actions.imports.import_state import ImportRefused
-from studies.actions.imports.uploads import Misplaced
+from studies.actions.imports.uploads import MisplacedPiece
 from studies.design import DesignRefused
 from studies.errors import StudyError
 from workspace.actions.hub import PushRefused
@@ -84,7 +84,7 @@ def problem_of(error: Exception) -> Problem | None:
             errors = [{"reason": reason} for reason in error.problems[:MOST_ERRORS]]
             found = _count_words(len(error.problems))
             return Problem("predictions-refused", 422, f"No prediction was imported: {found}.", errors)
-        case Misplaced():
+        case MisplacedPiece():
             return Problem("misplaced", 409, str(error))
         case StudyError():
             return Problem("not-now", 409, " ".join(error.problems), [{"reason": each} for each in error.problems])

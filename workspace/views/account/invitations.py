@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from results.views.guards import signed_in
+from results.views.guards import signed_in_user
 from studies.actions.projects.membership import invitation_of, join
 from studies.errors import StudyError
 from studies.models import Project
@@ -60,7 +60,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
         return _sign_up(request, secret, form)
     if request.method == "POST":
         try:
-            return _welcome(request, join(secret=secret, by=signed_in(request), now=timezone.now()))
+            return _welcome(request, join(secret=secret, by=signed_in_user(request), now=timezone.now()))
         except StudyError as error:
             context["problems"] = error.problems
     return render(request, "workspace/members/join.html", context, status=409 if "problems" in context else 200)

@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from results.views.guards import signed_in
+from results.views.guards import signed_in_user
 from throttle.counters import Verdict
 from throttle.networks import network_of
 from workspace.actions import own_account
@@ -43,7 +43,7 @@ class TooManyAttempts(AccountRefused):
 
 
 def account_page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:
-    user, now = signed_in(request), timezone.now()
+    user, now = signed_in_user(request), timezone.now()
     context = {
         "given": {"name": user.get_full_name(), "mail": user.email},
         "sessions": open_sessions(user=user, now=now),
@@ -67,7 +67,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def change_name(request: HttpRequest) -> HttpResponse:
-    user, name = signed_in(request), request.POST.get("name", "").strip()
+    user, name = signed_in_user(request), request.POST.get("name", "").strip()
     try:
         own_account.change_name(user=user, name=name)
     except AccountRefused as error:
@@ -82,7 +82,7 @@ def change_name(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 def change_mail(request: HttpRequest) -> HttpResponse:
     """Send a link to the new address; on a site without mail, change it after a password check."""
-    user, mail = signed_in(request), request.POST.get("mail", "").strip()
+    user, mail = signed_in_user(request), request.POST.get("mail", "").strip()
     try:
         own_account.check_mail(mail)
         check_password(request, user)
@@ -147,7 +147,7 @@ def complete_mail_change(request: HttpRequest, secret: str) -> HttpResponse:
 @login_required
 @require_POST
 def end_session(request: HttpRequest, pk: int) -> HttpResponse:
-    session = get_object_or_404(BrowserSession.objects.filter(user=signed_in(request)), pk=pk)
+    session = get_object_or_404(BrowserSession.objects.filter(user=signed_in_user(request)), pk=pk)
     end(session=session)
     if session.session_key != request.session.session_key:
         messages.success(request, f"{session.browser} is signed out.")
@@ -158,6 +158,6 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def end_other_sessions(request: HttpRequest) -> HttpResponse:
-    count = end_sessions(user=signed_in(request), but=request.session.session_key or "")
+    count = end_sessions(user=signed_in_user(request), but=request.session.session_key or "")
     messages.success(request, f"{count} other browser{' is' if count == 1 else 's are'} signed out.")
     return redirect("account")

@@ -16,7 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 from requests import RequestException
 
-from results.views.guards import signed_in
+from results.views.guards import signed_in_user
 from throttle.networks import network_of
 from workspace.actions import sign_in as attempts
 from workspace.actions.linked_accounts import linked_accounts
@@ -44,7 +44,7 @@ def begin(request: HttpRequest) -> HttpResponse:
 def connect(request: HttpRequest) -> HttpResponse:
     """Redirect to the identity provider to link an account. Requires the password of the account here."""
     _check_offered()
-    user = signed_in(request)
+    user = signed_in_user(request)
     try:
         # First of all: an account without a password is already linked, and no second link is allowed.
         if linked_accounts(user, provider_id()).exists():
@@ -106,7 +106,7 @@ def sign_in_from_provider(request: HttpRequest) -> HttpResponse:
 def disconnect(request: HttpRequest) -> HttpResponse:
     _check_offered()
     try:
-        disconnect_account(user=signed_in(request), provider=provider_id())
+        disconnect_account(user=signed_in_user(request), provider=provider_id())
     except AccountRefused as error:
         return account_page(request, status=409, connect_problem=str(error))
     messages.success(request, "Disconnected: you sign in with your password.")

@@ -12,8 +12,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
-from results.views.form_values import typed
-from results.views.guards import signed_in, visible_projects
+from results.views.form_values import read_field
+from results.views.guards import signed_in_user, visible_projects
 from studies.models import Project
 from workspace.actions.tokens import DAYS, NewToken, TokenRefused, make_token, revoke_token
 from workspace.models import Scope, Token
@@ -28,7 +28,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     """List the user's tokens and create more. The text of a token is shown only in the response that creates it."""
     if request.method != "POST":
         return _page(request, {"scope": Scope.READ, "days": str(USUAL_DAYS)})
-    given = {name: typed(request.POST, name) for name in ("name", "scope", "days", "project")}
+    given = {name: read_field(request.POST, name) for name in ("name", "scope", "days", "project")}
     try:
         return _page(request, {"scope": Scope.READ, "days": str(USUAL_DAYS)}, made=_make(request, given))
     except TokenRefused as error:
@@ -44,7 +44,7 @@ def _make(request: HttpRequest, given: Mapping[str, str]) -> NewToken:
             raise TokenRefused("There is no such project among yours. Choose one of the list.")
     days = int(given["days"]) if given["days"].isdecimal() and len(given["days"]) < 5 else 0
     told: dict[str, Any] = {"name": given["name"], "scope": given["scope"], "days": days, "project": project}
-    return make_token(owner=signed_in(request), now=timezone.now(), **told)
+    return make_token(owner=signed_in_user(request), now=timezone.now(), **told)
 
 
 def _page(
@@ -52,7 +52,7 @@ def _page(
 ) -> HttpResponse:
     now = timezone.now()
     context: dict[str, Any] = {
-        "tokens": Token.objects.revocable().filter(owner=signed_in(request)).select_related("project"),
+        "tokens": Token.objects.revocable().filter(owner=signed_in_user(request)).select_related("project"),
         "now": now,
         "projects": visible_projects(request),
         "scopes": Scope.choices,
@@ -69,7 +69,7 @@ def _page(
 @require_POST
 def revoke(request: HttpRequest, pk: int) -> HttpResponse:
     """Revoke one of the user's own tokens."""
-    token = get_object_or_404(Token.objects.filter(owner=signed_in(request)), pk=pk)
+    token = get_object_or_404(Token.objects.filter(owner=signed_in_user(request)), pk=pk)
     if revoke_token(token=token, now=timezone.now()):
         messages.success(request, f"The token “{token.name}” is revoked. Scripts that use it are refused from now on.")
     return redirect("tokens")

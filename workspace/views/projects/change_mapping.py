@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from background.tasks import send
-from results.views.guards import Response, signed_in
+from results.views.guards import Response, signed_in_user
 from studies.actions.imports.change_mapping import (
     MappingRefused,
     current_mapping,
@@ -20,7 +20,7 @@ from studies.actions.imports.change_mapping import (
     row_of,
 )
 from studies.actions.imports.import_jobs import request_mapping_change
-from studies.importing.mapping import IMAGE, OTHER, TARGETS, columns_of_role, role_called_like, target_and_role
+from studies.importing.mapping import IMAGE, OTHER, TARGETS, columns_of_role, guess_role, target_and_role
 from studies.importing.mapping_change import targets_to_choose
 from studies.models import Import, Instance
 from studies.permissions import Verb
@@ -46,7 +46,7 @@ def change(request: HttpRequest, one: Import) -> Response:
     if request.method == "POST":
         chosen = posted_mapping(request, columns)
         try:
-            asked = request_mapping_change(wanted=one, mapping=chosen, by=signed_in(request), now=timezone.now())
+            asked = request_mapping_change(wanted=one, mapping=chosen, by=signed_in_user(request), now=timezone.now())
         except MappingRefused as error:
             problems = dict(error.by_column)
         else:
@@ -79,7 +79,7 @@ def _column(
         "number": number,
         "name": column,
         "target": target,
-        "role": role or role_called_like(column),
+        "role": role or guess_role(column),
         "targets": {name: TARGETS[name] for name in targets_to_choose(before)},
         "cells": [_cell(column, old, instance, fields) for instance, fields in rows],
     }

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.actions.arriving.groups import LONGEST_NAME, set_group
 from annotation.recruitment import invite
-from annotation.recruitment.listed import parse_ids
+from annotation.recruitment.people_lists import parse_ids
 from annotation.recruitment.prolific.entry import PROVIDER as PROLIFIC
 from results.queries.people.groups import group_lines, people_in_group
-from results.views.form_values import typed
-from results.views.guards import project_view, signed_in
+from results.views.form_values import read_field
+from results.views.guards import project_view, signed_in_user
 from studies.errors import StudyError
 from studies.models import Project
 from studies.permissions import Verb
@@ -34,8 +34,8 @@ WHOSE = {
 def groups(request: HttpRequest, project: Project) -> HttpResponse:
     """List the groups with their sizes, and create one. Members of an existing group are never shown."""
     if request.method != "POST":
-        return _page(request, project, {"group": typed(request.GET, "group"), "provider": PROLIFIC, "people": ""})
-    group, provider = typed(request.POST, "group"), typed(request.POST, "provider")
+        return _page(request, project, {"group": read_field(request.GET, "group"), "provider": PROLIFIC, "people": ""})
+    group, provider = read_field(request.POST, "group"), read_field(request.POST, "provider")
     given = {"group": group, "provider": provider, "people": request.POST.get("people", "")}
     try:
         people = parse_ids(given["people"], provider=provider)
@@ -44,7 +44,7 @@ def groups(request: HttpRequest, project: Project) -> HttpResponse:
         if there and request.POST.get("instead_of") != _replaced_group(group, there):
             foreseen = {"there": there, "listed": len(set(people)), "instead_of": _replaced_group(group, there)}
             return _page(request, project, given, status=409, foreseen=foreseen)
-        by, now = signed_in(request), timezone.now()
+        by, now = signed_in_user(request), timezone.now()
         many = set_group(project=project, group=group, provider=provider, people=people, by=by, now=now)
     except StudyError as error:
         return _page(request, project, given, status=409, problems=error.problems)

@@ -17,8 +17,8 @@ from django_htmx.http import reswap, retarget
 
 from background.tasks import send
 from results.models import Release
-from results.queries.exports.available_exports import removed_since
-from results.views.guards import Guarded, Response, refusal, row_view, signed_in, visible_projects
+from results.queries.exports.available_exports import find_removals
+from results.views.guards import Guarded, Response, refusal, row_view, signed_in_user, visible_projects
 from results.views.releases import RELEASES
 from studies.permissions import Verb
 from workspace.actions.hub import PushRefused, cancel_push, request_push
@@ -48,7 +48,7 @@ def pushes(request: HttpRequest, release: Release) -> HttpResponse:
             return redirect("hub_pushes", release.pk)
     context = {
         "release": release,
-        "since": removed_since(releases=[release]).of_release(release),
+        "since": find_removals(releases=[release]).of_release(release),
         "pushes": HubPush.objects.filter(release=release).select_related("job", "requested_by"),
         "hub": settings.HUB_URL,
         "given": given,
@@ -61,7 +61,7 @@ def pushes(request: HttpRequest, release: Release) -> HttpResponse:
 @sensitive_variables()
 def _ask(request: HttpRequest, release: Release, given: dict[str, Any]) -> HubPush:
     token = request.POST.get("token", "").strip()
-    return request_push(release=release, **given, token=token, by=signed_in(request), now=timezone.now())
+    return request_push(release=release, **given, token=token, by=signed_in_user(request), now=timezone.now())
 
 
 def _push_view(view: Callable[[HttpRequest, HubPush], Response]) -> Guarded:
@@ -90,7 +90,7 @@ def status(request: HttpRequest, push: HubPush) -> HttpResponse:
 @require_POST
 def cancel(request: HttpRequest, push: HubPush) -> HttpResponse:
     try:
-        cancel_push(push=push, by=signed_in(request), now=timezone.now())
+        cancel_push(push=push, by=signed_in_user(request), now=timezone.now())
     except PushRefused as error:
         messages.error(request, str(error))
     return redirect("hub_pushes", push.release_id)

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import HttpResponseClientRefresh
 
 from background.tasks import send
-from results.views.guards import project_view, signed_in, visible_projects
+from results.views.guards import project_view, signed_in_user, visible_projects
 from studies.models import Project
 from studies.permissions import Verb
 from workspace.actions.hub_datasets import DownloadRefused, cancel_download, request_download
@@ -31,7 +31,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     given = {name: request.POST.get(name, "").replace("\0", "").strip() for name in FIELDS}
     token = request.POST.get("token", "").strip()
     try:
-        by, now = signed_in(request), timezone.now()
+        by, now = signed_in_user(request), timezone.now()
         download = request_download(project=project, **given, token=token, by=by, now=now)
     except DownloadRefused as error:
         return new_import_page(request, project, hub={**given, "problem": str(error)}, status=409)
@@ -45,7 +45,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
 @require_safe
 def download(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the progress of one's own download, polls; afterwards lead to the columns of its tables."""
-    found = _own(request, pk)
+    found = _own_download(request, pk)
     if found.finished_at is None and request.headers.get("HX-Request"):
         return render(request, "workspace/imports/hub_download.html#progress", {"download": found})
     if request.headers.get("HX-Request"):
@@ -60,11 +60,11 @@ def download(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    found = _own(request, pk)
+    found = _own_download(request, pk)
     cancel_download(found, now=timezone.now())
     return redirect("hub_download", found.pk)
 
 
-def _own(request: HttpRequest, pk: int) -> HubDownload:
-    own = HubDownload.objects.select_related("upload__project", "job").filter(requested_by=signed_in(request))
+def _own_download(request: HttpRequest, pk: int) -> HubDownload:
+    own = HubDownload.objects.select_related("upload__project", "job").filter(requested_by=signed_in_user(request))
     return get_object_or_404(own, upload__project__in=visible_projects(request), pk=pk)

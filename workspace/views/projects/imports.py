@@ -30,7 +30,7 @@ from background.tasks import send
 from predictions.queries.duplicates import near_duplicates_of
 from results.exporting.spreadsheets import cell
 from results.queries.studies.overview import waiting_images
-from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in, visible_projects
+from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
 from studies.actions.imports.import_jobs import cancel_import, request_again, request_import
 from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.importer import open_file
@@ -42,12 +42,12 @@ from studies.actions.imports.uploads import (
     convert_arrow_files,
     folder_of,
     receive,
-    received,
+    received_bytes,
     rows_of,
     take_rows_out,
 )
 from studies.errors import StudyError
-from studies.importing import IMPORTERS, TABLE, about, likely_format, problem_with_format
+from studies.importing import IMPORTERS, TABLE, describe_format, likely_format, problem_with_format
 from studies.importing.captions import RULE_TITLES
 from studies.models import Import, Project, Upload
 from studies.permissions import Verb
@@ -125,10 +125,10 @@ def new_import_page(request: HttpRequest, project: Project, *, status: int = 200
     upload = shown.get("upload")
     context = {
         "project": project,
-        "formats": {name: about(name) for name in IMPORTERS},
+        "formats": {name: describe_format(name) for name in IMPORTERS},
         "given": {"caption_rule": AS_IS},
         "caption_rules": RULE_TITLES,
-        "received": [list(received(upload, part)) for part in PARTS] if upload else [],
+        "received": [list(received_bytes(upload, part)) for part in PARTS] if upload else [],
         "waiting": waiting_images(project),
         "most_bytes": settings.UPLOAD_MAX_BYTES,
         "hub_name": hub_name(),
@@ -152,7 +152,7 @@ def _upload_of(request: HttpRequest, project: Project) -> Upload:
         if upload.project_id != project.pk:
             raise Http404
         return upload
-    upload = begin_upload(project, signed_in(request), timezone.now())
+    upload = begin_upload(project, signed_in_user(request), timezone.now())
     for part in PARTS:
         for file in request.FILES.getlist(part):
             receive(upload, part, file.name or "", file, offset=0, most=file.size or 0)
@@ -185,7 +185,7 @@ def start_import(request: HttpRequest, upload: Upload, **wanted: Any) -> HttpRes
     asked = request_import(
         project=upload.project,
         files=rows_of(upload),
-        by=signed_in(request),
+        by=signed_in_user(request),
         now=timezone.now(),
         images_dir=images if images.is_dir() else None,
         upload=upload,
@@ -231,7 +231,7 @@ def cancel(request: HttpRequest, one: Import) -> HttpResponse:
     """Cancel an import. A GET (for example after signing in again) redirects to the list."""
     if request.method == "POST":
         try:
-            cancel_import(wanted=one, by=signed_in(request), now=timezone.now())
+            cancel_import(wanted=one, by=signed_in_user(request), now=timezone.now())
         except StudyError as error:
             messages.error(request, str(error))
     return redirect("project_imports", one.project.slug)
@@ -243,7 +243,7 @@ def repeat(request: HttpRequest, one: Import) -> HttpResponse:
     """Repeat a failed import. A GET redirects to the list."""
     if request.method == "POST":
         try:
-            asked = request_again(wanted=one, by=signed_in(request), now=timezone.now())
+            asked = request_again(wanted=one, by=signed_in_user(request), now=timezone.now())
         except StudyError as error:
             messages.error(request, str(error))
         else:

@@ -11,12 +11,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from results.views.guards import may_do, project_view, refusal, signed_in
+from results.views.guards import may_do, project_view, refusal, signed_in_user
 from studies.actions.projects import membership as actions
 from studies.actions.projects.members import owners_of
 from studies.errors import StudyError
 from studies.models import Invitation, Membership, Project
-from studies.permissions import ALLOWED, WORDS, Role, Verb, role_called, with_article
+from studies.permissions import ALLOWED, WORDS, Role, Verb, find_role, with_article
 from workspace.mail import can_send, invitation_link, send_invitation
 
 ROLES = [role.value for role in Role]
@@ -31,7 +31,7 @@ def _page(request: HttpRequest, project: Project, *, status: int = 200, **more: 
     members = list(_members(project))
     for member in members:
         # The row may hold a former name of the role.
-        member.role = role_called(member.role) or member.role
+        member.role = find_role(member.role) or member.role
     context = {
         "project": project,
         "may": may_do(request, project),
@@ -59,7 +59,7 @@ def invite(request: HttpRequest, project: Project) -> HttpResponse:
         return redirect("project_members", project.slug)
     given = {name: request.POST.get(name, "").strip() for name in ("role", "days", "whom", "mail")}
     days = int(given["days"]) if given["days"].isdecimal() and len(given["days"]) < 4 else 0
-    by, now = signed_in(request), timezone.now()
+    by, now = signed_in_user(request), timezone.now()
     whom = given["whom"] or given["mail"]
     try:
         if given["mail"]:
@@ -93,7 +93,7 @@ def _check_address(mail: str) -> None:
 def cancel_invitation(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     invitation = get_object_or_404(Invitation, project=project, pk=pk)
     try:
-        actions.cancel_invitation(invitation=invitation, by=signed_in(request), now=timezone.now())
+        actions.cancel_invitation(invitation=invitation, by=signed_in_user(request), now=timezone.now())
     except StudyError as error:
         messages.error(request, str(error))
     else:
@@ -107,7 +107,7 @@ def change_role(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     membership = get_object_or_404(_members(project), pk=pk)
     role = request.POST.get("role", "")
     try:
-        actions.change_role(membership=membership, role=role, by=signed_in(request), now=timezone.now())
+        actions.change_role(membership=membership, role=role, by=signed_in_user(request), now=timezone.now())
     except StudyError as error:
         messages.error(request, str(error))
     else:
@@ -120,13 +120,13 @@ def change_role(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 def remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Show what removing a member means, and remove them on confirmation. Everybody may remove themselves."""
     membership = get_object_or_404(_members(project), pk=pk)
-    own = membership.user == signed_in(request)
+    own = membership.user == signed_in_user(request)
     if not own and (refused := refusal(request, project, Verb.MANAGE_MEMBERS)):
         return refused
     problems: tuple[str, ...] = ()
     if request.method == "POST":
         try:
-            actions.remove_member(membership=membership, by=signed_in(request), now=timezone.now())
+            actions.remove_member(membership=membership, by=signed_in_user(request), now=timezone.now())
         except StudyError as error:
             problems = error.problems
         else:

@@ -26,7 +26,7 @@ from predictions.errors import CannotPredict
 from predictions.models import LONGEST, Model, Run
 from predictions.queries.progress import models_of, progress_of, progress_of_all
 from predictions.tasks import send_to_worker
-from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in, visible_projects
+from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
 from studies.actions.lookup import find_study_of
 from studies.errors import StudyError
 from studies.kinds import KINDS, get_kind
@@ -58,7 +58,7 @@ def ask(request: HttpRequest, project: Project) -> HttpResponse:
             spec=spec,
             study=find_study_of(project, name) if what == OF_STUDY else None,
             kind=name if what == OF_KIND else "",
-            by=signed_in(request),
+            by=signed_in_user(request),
             now=timezone.now(),
         )
     except (CannotPredict, StudyError) as error:
@@ -123,7 +123,7 @@ def _model_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Model, Project],
 def rename(request: HttpRequest, model: Model, project: Project) -> HttpResponse:
     """Ask for a model's new name, and rename it."""
     given = {name: request.POST.get(name, getattr(model, name)) for name in ("name", "version")}
-    problem, by = "", signed_in(request)
+    problem, by = "", signed_in_user(request)
     if request.method == "POST":
         try:
             renamed = rename_model(project=project, model=model, **given, by=by, now=timezone.now())
@@ -143,7 +143,7 @@ def delete(request: HttpRequest, model: Model, project: Project) -> HttpResponse
     problem = ""
     if request.method == "POST":
         try:
-            went = delete_model(project=project, model=model, by=signed_in(request), now=timezone.now())
+            went = delete_model(project=project, model=model, by=signed_in_user(request), now=timezone.now())
         except CannotPredict as error:
             problem = str(error)
         else:
@@ -186,7 +186,7 @@ def cancel(request: HttpRequest, run: Run) -> HttpResponse:
     """Cancel a run. A GET (for example after signing in again) redirects to the list."""
     if request.method == "POST":
         try:
-            cancel_run(run=run, by=signed_in(request), now=timezone.now())
+            cancel_run(run=run, by=signed_in_user(request), now=timezone.now())
         except CannotPredict as error:
             messages.error(request, str(error))
     return redirect("project_models", run.project.slug)
@@ -198,7 +198,7 @@ def resume(request: HttpRequest, run: Run) -> HttpResponse:
     """Resume a run with its missing questions. A GET redirects to the list."""
     if request.method == "POST":
         try:
-            resume_run(run=run, by=signed_in(request), now=timezone.now())
+            resume_run(run=run, by=signed_in_user(request), now=timezone.now())
         except CannotPredict as error:
             messages.error(request, str(error))
         else:

@@ -6,7 +6,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from predictions.actions.duplicates import below
-from predictions.queries.duplicates import being_looked_for, near_duplicates_of, pairs_of
+from predictions.queries.duplicates import near_duplicates_of, pairs_of, search_job
 from results.views.guards import project_view, visible_projects
 from studies.models import Project
 from studies.permissions import Verb
@@ -24,6 +24,6 @@ def near_duplicates(request: HttpRequest, project: Project) -> HttpResponse:
         "page": page,
         "pairs": pairs_of(page.object_list, project, visible_projects(request)),
         "below": below(),
-        "looking": being_looked_for(project),
+        "looking": search_job(project),
     }
     return render(request, "workspace/near_duplicates.html", context)

@@ -18,7 +18,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from predictions.queries.duplicates import near_duplicates_of
 from results.models import Export, Release
-from results.queries.exports.available_exports import RemovalDates, offered_exports, removed_since
+from results.queries.exports.available_exports import RemovalDates, find_removals, offered_exports
 from results.queries.instances.facets import FacetTable
 from results.queries.studies.events import event_facets, event_lines, latest_events
 from results.queries.studies.next_steps import needing_a_hand, next_steps
@@ -37,11 +37,11 @@ from results.queries.studies.overview import (
 from results.queries.studies.pipeline import funnel, studies_in_order
 from results.queries.studies.pipeline_graph import pipeline_graph
 from results.queries.studies.simulated_answers import simulated_in_project
-from results.views.cached_statistics import figures_of_large
-from results.views.guards import may_do, project_view, signed_in, visible_projects
+from results.views.cached_statistics import large_project_figures
+from results.views.guards import may_do, project_view, signed_in_user, visible_projects
 from simulation.actions.demo_project import demo_of
 from studies.actions.lookup import find_study_of
-from studies.actions.projects.datasets import may_keep, set_dataset, told_of
+from studies.actions.projects.datasets import describe_dataset, may_keep, set_dataset
 from studies.actions.projects.members import may_make_projects
 from studies.errors import StudyError
 from studies.models import Project, ProjectDeletion
@@ -56,7 +56,7 @@ EVENT_FACETS = {"by": "By", "study": "Study", "about": "About"}
 @login_required
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    user = signed_in(request)
+    user = signed_in_user(request)
     # Archived projects last.
     projects = sorted(
         project_counts(visible_projects(request).select_related("deletion")),
@@ -85,7 +85,7 @@ def _demo(user: User) -> dict[str, Any]:
 @require_safe
 def demo_progress(request: HttpRequest) -> HttpResponse:
     """Progress fragment of the demo, polls until it is made or has failed; then the page is loaded anew."""
-    context = _demo(signed_in(request))
+    context = _demo(signed_in_user(request))
     demo = context["demo"]
     if demo is None or demo.is_made or demo.has_failed:
         return HttpResponseClientRefresh()
@@ -98,7 +98,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
     now = timezone.now()
     studies = studies_in_order(project)
     # Counting a large project takes seconds: its page shows what was counted last.
-    kept = figures_of_large(project)
+    kept = large_project_figures(project)
     table = FacetTable.read(kept.numbers) if kept and kept.numbers else None
     totals = Totals.read(kept.numbers["totals"]) if kept and kept.numbers else count_totals(project, now=now)
     lines = study_lines(project, now=now, answers=totals.answers)
@@ -130,7 +130,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
         "accepted": with_pictures(totals.accepted),
         "events": latest_events(project, EVENTS_SHOWN),
         "keepers": keepers,
-        "dataset": told_of(in_dataset),
+        "dataset": describe_dataset(in_dataset),
         # Whose accepted items are all of it.
         "only_keeper": in_dataset[0] if len(in_dataset) == 1 else None,
         "near_duplicates": near_duplicates_of(project).count(),
@@ -160,7 +160,7 @@ def releases(request: HttpRequest, project: Project) -> HttpResponse:
     related = ("beside", "exports")
     frozen = project.releases.select_related("study__project").prefetch_related(*related).exclude(file="")
     made = list(frozen)
-    removed = removed_since(releases=made)
+    removed = find_removals(releases=made)
     context = {
         "project": project,
         "may": may_do(request, project),
@@ -191,11 +191,11 @@ def dataset(request: HttpRequest, project: Project) -> HttpResponse:
     """Choose the studies whose accepted instances are the project's dataset; none: all its instances."""
     try:
         studies = [find_study_of(project, name) for name in _names(request)]
-        set_dataset(project=project, studies=studies, by=signed_in(request), now=timezone.now())
+        set_dataset(project=project, studies=studies, by=signed_in_user(request), now=timezone.now())
     except StudyError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Saved. The dataset contains {told_of(studies)}.")
+        messages.success(request, f"Saved. The dataset contains {describe_dataset(studies)}.")
     return redirect(f"{reverse('project', args=[project.slug])}#dataset")
 
 

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from background.tasks import send
 from results.queries.studies.overview import project_counts
-from results.views.guards import may_do, project_view, signed_in
+from results.views.guards import may_do, project_view, signed_in_user
 from simulation.actions.demo_project import request_demo
 from studies.actions.projects import projects as actions
 from studies.actions.projects.members import may_make_projects
@@ -35,7 +35,7 @@ from workspace.mail import send_deletion_cancelled, send_deletion_planned
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
     """Ask for a project's name, and create it. `then`: "import" or a protocol's name, to go on with."""
-    if not may_make_projects(signed_in(request)):
+    if not may_make_projects(signed_in_user(request)):
         raise PermissionDenied
     given = {name: request.POST.get(name, "").strip() for name in ("slug", "name")}
     then = request.POST.get("then", request.GET.get("then", ""))
@@ -44,7 +44,7 @@ def new(request: HttpRequest) -> HttpResponse:
     problems: tuple[str, ...] = ()
     if request.method == "POST":
         try:
-            project = actions.make_project(**given, by=signed_in(request), now=timezone.now())
+            project = actions.make_project(**given, by=signed_in_user(request), now=timezone.now())
         except StudyError as error:
             problems = error.problems
         else:
@@ -65,7 +65,7 @@ def _next_page(project: Project, then: str) -> str:
 @require_POST
 def make_demo(request: HttpRequest) -> HttpResponse:
     """Have a demo project made for the person; asked for again, it is the same one."""
-    user = signed_in(request)
+    user = signed_in_user(request)
     if not may_make_projects(user):
         raise PermissionDenied
     _, job = request_demo(by=user, now=timezone.now())
@@ -79,7 +79,7 @@ def make_demo(request: HttpRequest) -> HttpResponse:
 def rename(request: HttpRequest, project: Project) -> HttpResponse:
     name = request.POST.get("name", "").strip()
     try:
-        actions.rename_project(project=project, name=name, by=signed_in(request), now=timezone.now())
+        actions.rename_project(project=project, name=name, by=signed_in_user(request), now=timezone.now())
     except StudyError as error:
         messages.error(request, str(error))
     else:
@@ -91,7 +91,7 @@ def rename(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 def archive(request: HttpRequest, project: Project) -> HttpResponse:
     """Archive the project, or with `reopen` restore it."""
-    by, now = signed_in(request), timezone.now()
+    by, now = signed_in_user(request), timezone.now()
     try:
         if "reopen" in request.POST:
             actions.reopen_project(project=project, by=by, now=now)
@@ -107,7 +107,7 @@ def archive(request: HttpRequest, project: Project) -> HttpResponse:
 @login_required
 def delete(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Show what is deleted with a project, and ask for it. While it is being deleted, this leads to the home page."""
-    if ProjectDeletion.objects.filter(slug=slug, begun_at__isnull=False, owners=signed_in(request)).exists():
+    if ProjectDeletion.objects.filter(slug=slug, begun_at__isnull=False, owners=signed_in_user(request)).exists():
         return redirect("home")
     return _delete(request, slug)
 
@@ -115,7 +115,7 @@ def delete(request: HttpRequest, slug: str) -> HttpResponseBase:
 @project_view(Verb.MANAGE_MEMBERS)
 @require_http_methods(["GET", "HEAD", "POST"])
 def _delete(request: HttpRequest, project: Project) -> HttpResponse:
-    by, now = signed_in(request), timezone.now()
+    by, now = signed_in_user(request), timezone.now()
     given: dict[str, Any] = {"name": request.POST.get("name", ""), "pay_settled": "pay_settled" in request.POST}
     problems: tuple[str, ...] = ()
     if request.method == "POST":
@@ -125,7 +125,7 @@ def _delete(request: HttpRequest, project: Project) -> HttpResponse:
         except StudyError as error:
             problems = error.problems
         else:
-            return _deletion_requested(request, deletion, is_new=not asked_before)
+            return _confirm_deletion(request, deletion, is_new=not asked_before)
     at_once = project_deletion.goes_at_once(project)
     context = {
         "project": project,
@@ -133,7 +133,7 @@ def _delete(request: HttpRequest, project: Project) -> HttpResponse:
         "deletion": ProjectDeletion.objects.filter(project=project).first(),
         "at_once": at_once,
         "obstacles": project_deletion.obstacles(project),
-        "owed": "" if at_once else project_deletion.owed(project),
+        "owed": "" if at_once else project_deletion.list_debts(project),
         "counts": project_counts(Project.objects.filter(pk=project.pk)).get(),
         "releases": project.releases.exclude(file="").count(),
         "day": now + project_deletion.WEEK,
@@ -143,7 +143,7 @@ def _delete(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "workspace/delete_project.html", context, status=409 if problems else 200)
 
 
-def _deletion_requested(request: HttpRequest, deletion: ProjectDeletion, *, is_new: bool) -> HttpResponse:
+def _confirm_deletion(request: HttpRequest, deletion: ProjectDeletion, *, is_new: bool) -> HttpResponse:
     for job in project_deletion.due_jobs(now=timezone.now()):
         send(job)
     if deletion.begun_at is not None:
@@ -158,8 +158,8 @@ def _deletion_requested(request: HttpRequest, deletion: ProjectDeletion, *, is_n
 @project_view(Verb.MANAGE_MEMBERS)
 @require_POST
 def cancel_deletion(request: HttpRequest, project: Project) -> HttpResponse:
-    if project_deletion.cancel_deletion(project=project, by=signed_in(request), now=timezone.now()):
-        send_deletion_cancelled(project, by=signed_in(request))
+    if project_deletion.cancel_deletion(project=project, by=signed_in_user(request), now=timezone.now()):
+        send_deletion_cancelled(project, by=signed_in_user(request))
     messages.success(request, "The project will not be deleted. It is still archived.")
     return redirect("delete_project", project.slug)
 
@@ -169,7 +169,7 @@ def cancel_deletion(request: HttpRequest, project: Project) -> HttpResponse:
 @require_safe
 def deletion_record(request: HttpRequest, pk: int) -> HttpResponse:
     """Download what was deleted with a project, for those who owned it."""
-    user = signed_in(request)
+    user = signed_in_user(request)
     found = ProjectDeletion.objects.filter(deleted_at__isnull=False)
     deletion = get_object_or_404(found if user.is_superuser else found.filter(owners=user), pk=pk)
     response = JsonResponse(deletion.record, json_dumps_params={"indent": 2, "ensure_ascii": False})

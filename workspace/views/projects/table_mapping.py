@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from results.views.guards import Response, refusal, visible_projects
 from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.table_preview import SmallPictures, last_import_like, sample_of_upload
-from studies.actions.imports.uploads import IMAGES, received, rows_of
+from studies.actions.imports.uploads import IMAGES, received_bytes, rows_of
 from studies.descriptions import SET
 from studies.importing import TABLE
 from studies.importing.captions import CAPTION_RULES, RULE_TITLES
@@ -33,10 +33,10 @@ from studies.importing.mapping import (
     columns_of_role,
     filenames_in,
     guess_mapping,
+    guess_role,
     image_groups,
     is_picture,
     problems_with_mapping,
-    role_called_like,
     target_and_role,
 )
 from studies.permissions import Verb
@@ -101,7 +101,7 @@ def mapping(request: HttpRequest, pk: UUID) -> Response:
         "columns": columns,
         "groups": [_group(number, group, chosen) for number, group in enumerate(groups)],
         "picture_in_header": next(filter(is_picture, shown.columns), ""),
-        "lacks_images": not received(upload, IMAGES) and any(column["lacks_images"] for column in columns),
+        "lacks_images": not received_bytes(upload, IMAGES) and any(column["lacks_images"] for column in columns),
         "targets": TARGETS,
         "caption_rules": _caption_rules(shown.rows[0].get(captions[0][0]) if captions else ""),
         "given": given,
@@ -131,7 +131,7 @@ def _column(
         "number": number,
         "name": column,
         "target": target,
-        "role": role or role_called_like(column),
+        "role": role or guess_role(column),
         "cells": cells,
         "lacks_images": target == IMAGE
         and any(picture["is_missing"] for cell in cells for picture in cell.get("pictures", ())),

@@ -12,17 +12,17 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from results.views.guards import project_view, refusal, signed_in, visible_projects
+from results.views.guards import project_view, refusal, signed_in_user, visible_projects
 from studies.actions.imports.uploads import (
     BLOCK,
     IMAGES,
     LARGEST_PIECE,
     PARTS,
     ROWS,
-    Misplaced,
+    MisplacedPiece,
     begin_upload,
     receive,
-    received,
+    received_bytes,
 )
 from studies.errors import StudyError
 from studies.models import Project, Upload
@@ -34,13 +34,13 @@ REFUSED, ELSEWHERE = 422, 409
 @project_view(Verb.IMPORT)
 @require_POST
 def begin(request: HttpRequest, project: Project) -> HttpResponse:
-    upload = begin_upload(project, signed_in(request), timezone.now())
+    upload = begin_upload(project, signed_in_user(request), timezone.now())
     return JsonResponse({"upload": str(upload.pk), "address": reverse("upload", args=[upload.pk])}, status=201)
 
 
 def own_upload(request: HttpRequest, pk: UUID) -> Upload:
     """Return the user's own upload into a project that they may still see; else 404."""
-    own = Upload.objects.select_related("project").filter(made_by=signed_in(request))
+    own = Upload.objects.select_related("project").filter(made_by=signed_in_user(request))
     return get_object_or_404(own, project__in=visible_projects(request), pk=pk)
 
 
@@ -50,7 +50,7 @@ def own_upload(request: HttpRequest, pk: UUID) -> Upload:
 def upload(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Return how many bytes of each file have arrived."""
     own = own_upload(request, pk)
-    return JsonResponse({part: received(own, part) for part in (ROWS, IMAGES)})
+    return JsonResponse({part: received_bytes(own, part) for part in (ROWS, IMAGES)})
 
 
 @never_cache
@@ -67,7 +67,7 @@ def piece(request: HttpRequest, pk: UUID, part: str) -> HttpResponse:
     told: dict[str, Any]
     try:
         return JsonResponse({"have": receive(own, part, request.GET.get("name", ""), request, offset=int(offset))})
-    except Misplaced as error:
+    except MisplacedPiece as error:
         told, status = {"have": error.have}, ELSEWHERE
     except StudyError as error:
         told, status = {"problem": str(error)}, REFUSED

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
-from results.views.guards import project_view, signed_in
+from results.views.guards import project_view, signed_in_user
 from studies.models import Project
 from studies.permissions import Verb
 from workspace import tasks
@@ -42,7 +42,7 @@ def webhooks(request: HttpRequest, project: Project) -> HttpResponse:
 @sensitive_variables()
 def _make(request: HttpRequest, project: Project, given: Mapping[str, Any]) -> Mapping[str, Any]:
     actions.check_webhook_url(given["url"])
-    webhook, key = actions.make_webhook(project=project, **given, by=signed_in(request), now=timezone.now())
+    webhook, key = actions.make_webhook(project=project, **given, by=signed_in_user(request), now=timezone.now())
     return {"webhook": webhook, "key": key}
 
 
@@ -82,7 +82,7 @@ def change_key(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         key = actions.change_key(
             webhook=webhook,
             hours=int(hours) if hours.isdecimal() and len(hours) < 5 else -1,
-            by=signed_in(request),
+            by=signed_in_user(request),
             now=timezone.now(),
         )
     except WebhookRefused as error:
@@ -95,7 +95,7 @@ def change_key(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @require_POST
 def try_out(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     try:
-        actions.send_test(webhook=_webhook_or_404(project, pk), by=signed_in(request), now=timezone.now())
+        actions.send_test(webhook=_webhook_or_404(project, pk), by=signed_in_user(request), now=timezone.now())
     except WebhookRefused as error:
         messages.error(request, str(error))
     else:
@@ -109,7 +109,7 @@ def try_out(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def switch_on(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhook = _webhook_or_404(project, pk)
     try:
-        actions.switch_on(webhook=webhook, by=signed_in(request), now=timezone.now())
+        actions.switch_on(webhook=webhook, by=signed_in_user(request), now=timezone.now())
     except WebhookRefused as error:
         messages.error(request, str(error))
     else:
@@ -122,7 +122,7 @@ def switch_on(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhook = _webhook_or_404(project, pk)
-    actions.delete_webhook(webhook=webhook, by=signed_in(request), now=timezone.now())
+    actions.delete_webhook(webhook=webhook, by=signed_in_user(request), now=timezone.now())
     messages.success(request, "The webhook is deleted. Nothing more is sent to its URL.")
     return redirect("webhooks", project.slug)
 
@@ -133,7 +133,7 @@ def repeat(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Send a message again, whatever its state."""
     found = Delivery.objects.filter(webhook__project=project).select_related("webhook__project")
     try:
-        actions.send_again(delivery=get_object_or_404(found, pk=pk), by=signed_in(request), now=timezone.now())
+        actions.send_again(delivery=get_object_or_404(found, pk=pk), by=signed_in_user(request), now=timezone.now())
     except WebhookRefused as error:
         messages.error(request, str(error))
     else:

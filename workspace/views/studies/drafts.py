@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions.launching.study_jobs import cancel_study_job
-from results.views.guards import may_do, project_view, signed_in, study_view
+from results.views.guards import may_do, project_view, signed_in_user, study_view
 from studies.actions.drafts import (
     DraftChanged,
     create_once,
@@ -24,7 +24,7 @@ from studies.actions.drafts import (
     pending_launch,
     update_draft,
 )
-from studies.actions.question_types import material_in_words, question_types
+from studies.actions.question_types import describe_material, question_types
 from studies.design import DesignRefused, Problem
 from studies.design.form_fields import find_differences
 from studies.design.parser import read_values
@@ -65,7 +65,7 @@ def launch_pending(request: HttpRequest, study: Study) -> dict[str, Any]:
 
 def save_draft(request: HttpRequest, study: Study, source: str, edited_from: str) -> None:
     """Save the study file of a draft; first cancel its launch, if the person asks for it. Raises as `update_draft`."""
-    by, now = signed_in(request), timezone.now()
+    by, now = signed_in_user(request), timezone.now()
     if "cancel_launch" in request.POST and pending_launch(study) and may_do(request, study.project)[Verb.RUN]:
         # It may have ended in between: then saving says so.
         with suppress(StudyError):
@@ -95,10 +95,10 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         except (DesignRefused, StudyError) as error:
             study, problems = None, problems_in(error)
         if study is not None:
-            say_made(request, study)
+            confirm_draft(request, study)
             return redirect("study", project.slug, study.slug)
     types = [] if problems or copied else [*question_types(project)]
-    material = material_in_words(project)
+    material = describe_material(project)
     context = {
         "project": project,
         "typed": typed,
@@ -112,7 +112,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "workspace/drafts/new.html", context, status=409 if problems else 200)
 
 
-def say_made(request: HttpRequest, study: Study) -> None:
+def confirm_draft(request: HttpRequest, study: Study) -> None:
     preview = reverse("study_preview", args=[study.project.slug, study.slug])
     said = format_html(
         'The draft is made. Look at its <a href="{}">preview</a>, then launch it.',
@@ -138,7 +138,7 @@ def _read_study_file(request: HttpRequest) -> tuple[str, list[Problem]]:
 
 
 def _create(request: HttpRequest, project: Project, source: str) -> Study:
-    return create_once(project=project, source=source, by=signed_in(request), now=timezone.now())
+    return create_once(project=project, source=source, by=signed_in_user(request), now=timezone.now())
 
 
 @study_view(Verb.DESIGN)
@@ -153,7 +153,7 @@ def file(request: HttpRequest, study: Study) -> HttpResponse:
     try:
         save_draft(request, study, typed, edited_from)
     except DraftChanged:
-        context = {"study": study} | file_form(request, study, typed) | changed_meanwhile(study, typed)
+        context = {"study": study} | file_form(request, study, typed) | draft_conflict(study, typed)
         return render(request, "workspace/drafts/file.html", context, status=409)
     except (DesignRefused, StudyError) as error:
         context = {"study": study} | file_form(request, study, typed, problems_in(error), edited_from)
@@ -162,7 +162,7 @@ def file(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect("study", study.project.slug, study.slug)
 
 
-def changed_meanwhile(study: Study, typed: str) -> dict[str, Any]:
+def draft_conflict(study: Study, typed: str) -> dict[str, Any]:
     """Return the draft that was saved after `typed` was begun, and how the two differ.
 
     Saving `typed` once more replaces it.
@@ -189,7 +189,7 @@ def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
     given = {"name": request.POST.get("name", "").strip(), "title": request.POST.get("title", study.title).strip()}
     problems: list[Problem] = []
     if request.method == "POST":
-        by, now = signed_in(request), timezone.now()
+        by, now = signed_in_user(request), timezone.now()
         try:
             copy = duplicate_study(study=study, slug=given["name"], title=given["title"], by=by, now=now)
         except (DesignRefused, StudyError) as error:
@@ -209,7 +209,7 @@ def delete(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST":
         slug, project = study.slug, study.project.slug
         try:
-            delete_draft(study=study, by=signed_in(request), now=timezone.now())
+            delete_draft(study=study, by=signed_in_user(request), now=timezone.now())
         except StudyError as error:
             problems = error.problems
         else:

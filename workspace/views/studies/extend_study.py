@@ -18,8 +18,8 @@ from annotation.actions.launching.extend_study import ExtensionKind, ExtensionRe
 from annotation.actions.launching.study_jobs import is_large, last_study_job, request_extension
 from background.tasks import send
 from results.actions.participants import foresee
-from results.views.guards import signed_in, study_view
-from studies.actions.conditions import untried
+from results.views.guards import signed_in_user, study_view
+from studies.actions.conditions import untested_warning
 from studies.design.model import MOST_ANSWERS
 from studies.errors import StudyError
 from studies.models import UNDER_WAY, Study
@@ -109,7 +109,7 @@ def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
                 beyond = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < LONGEST_NUMBER else -1
                 _extend(request, study, extension, number, beyond)
                 return redirect("study", study.project.slug, study.slug)
-            preview = _preview(study, extension, number, signed_in(request))
+            preview = _preview(study, extension, number, signed_in_user(request))
         except StudyError as error:
             problems = error.problems
     context = {
@@ -135,7 +135,7 @@ def _read_number(typed: str, extension: Extension) -> int:
 
 def _extend(request: HttpRequest, study: Study, extension: Extension, number: int, beyond: int) -> None:
     """Extend the study, a large one by a job. Raises StudyError."""
-    by, now, way = signed_in(request), timezone.now(), extension.way
+    by, now, way = signed_in_user(request), timezone.now(), extension.way
     if not is_large(extend_study.plan(study, way, number, beyond)):
         extend_study.extend(study=study, way=way, number=number, by=by, now=now, beyond=beyond)
         messages.success(request, extension.done)
@@ -154,7 +154,7 @@ def _preview(study: Study, extension: Extension, number: int, by: User) -> Previ
         )
     pay = study.design.pay
     cost = rewards(pay.per_session, pay.per_answer, seats=grown.seats, answers=grown.answers)
-    return Preview(extension, number, grown, cost, untried(study) if grown.questions else "", is_large(plan))
+    return Preview(extension, number, grown, cost, untested_warning(study) if grown.questions else "", is_large(plan))
 
 
 def _extension_lines(study: Study) -> list[dict[str, Any]]:
@@ -173,7 +173,7 @@ def completion(request: HttpRequest, study: Study) -> HttpResponse:
     """Set what happens once all answers are in."""
     choices = {"closes": "closes" in request.POST, "mails": "mails" in request.POST}
     try:
-        set_completion(study=study, **choices, by=signed_in(request), now=timezone.now())
+        set_completion(study=study, **choices, by=signed_in_user(request), now=timezone.now())
     except StudyError as error:
         messages.error(request, " ".join(error.problems))
         return redirect("study", study.project.slug, study.slug)

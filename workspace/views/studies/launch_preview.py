@@ -122,7 +122,7 @@ def precision_sentence(design: Design, plan: Plan) -> str:
     if units:
         width = approximate_width(planned.people, planned.each * units, planned.answers, per_instance=units)
         return f"Human score: 95 % interval of about ±{50 * width:.1f} points."
-    instances, answers = planned.shared
+    instances, answers = planned.shared_counts
     if not instances:
         return "Agreement cannot be measured with one answer per question."
     found = expected_alpha(instances * max(kind.each for kind in planned.kinds), answers)

@@ -7,7 +7,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions.arriving.entry_links import personal_links as links_of
-from annotation.recruitment.listed import parse_names
+from annotation.recruitment.people_lists import parse_names
 from results.views.guards import study_view
 from studies.errors import StudyError
 from studies.models import Study

@@ -9,10 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from results.queries.instances.explorer import Wanted, listed, page_of_instances
+from results.queries.instances.explorer import InstanceFilters, list_instances, page_of_instances
 from results.queries.instances.instance_list import categories_of
 from results.queries.instances.pages import row_id
-from results.views.form_values import typed
+from results.views.form_values import read_field
 from results.views.guards import study_view
 from studies.actions.drafts import fingerprint
 from studies.actions.questions import practice_about
@@ -24,7 +24,7 @@ from studies.errors import StudyError
 from studies.kinds import CannotAsk
 from studies.models import Instance, Study, StudyState
 from studies.permissions import Verb
-from studies.wording import counted
+from studies.wording import format_count
 from workspace.views.studies.drafts import launch_pending, problems_in, save_draft
 
 QUESTIONS = ("practice", "questions")
@@ -45,9 +45,9 @@ def practice(request: HttpRequest, study: Study) -> HttpResponse:
             problems = [str(problem) for problem in problems_in(error)]
         else:
             return redirect("study_practice", study.project.slug, study.slug)
-    wanted = Wanted(type=typed(request.GET, "type"), words=typed(request.GET, "words"))
-    after, before = typed(request.GET, "after"), typed(request.GET, "before")
-    page, _ = page_of_instances(listed(study.project, [], wanted), [], after=after, before=before)
+    wanted = InstanceFilters(type=read_field(request.GET, "type"), words=read_field(request.GET, "words"))
+    after, before = read_field(request.GET, "after"), read_field(request.GET, "before")
+    page, _ = page_of_instances(list_instances(study.project, [], wanted), [], after=after, before=before)
     query = {name: value for name, value in asdict(wanted).items() if value}
     place = {name: value for name, value in (("after", after), ("before", before)) if value}
     context = (
@@ -82,7 +82,7 @@ def _chosen_question(request: HttpRequest, study: Study) -> dict[str, Any]:
     # Keep what was typed after an error.
     if request.method != "POST" and _is_practised(study, found):
         why_not = "It is already a practice question. Take it out above to choose another answer."
-    shown = kind.shown(built.content)
+    shown = kind.question_content(built.content)
     right = request.POST.get("right") or built.right_option
     return {
         "picked": found,
@@ -117,7 +117,7 @@ def _save(request: HttpRequest, study: Study) -> None:
     # Keep what another tab has added: only an edit at this very moment conflicts.
     read = fingerprint(study_file)
     save_draft(request, study, source, read)
-    messages.success(request, f"Practice saved: {counted(len(questions), 'question')}.")
+    messages.success(request, f"Practice saved: {format_count(len(questions), 'question')}.")
     if lost := lost_comments(study_file, source):
         told = ", ".join(f"# {comment}" for comment in lost)
         messages.warning(request, f"Your change removed these comments of the study file: {told}")

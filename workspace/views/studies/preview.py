@@ -212,13 +212,13 @@ def _terms(study: Study, steps: list[Step]) -> Terms:
     return Terms(sum(bool(one.practice) for one in steps) // 2, asked.needed, asked.rounds)
 
 
-def _asked(step: Step) -> Question:
+def _make_question(step: Step) -> Question:
     return Question(kind=step.asked["kind"], content=step.asked["content"])
 
 
 def _practice_page(study: Study, steps: list[Step], index: int, choice: str) -> tuple[QuestionPage, list[str]]:
     """Return a practice question with `choice` as its answer, and the order of its options."""
-    step, asked = steps[index], _asked(steps[index])
+    step, asked = steps[index], _make_question(steps[index])
     kind = get_kind(asked.kind)
     order = shown_order(kind, asked.content, seed=study.seed, annotator=0, question=step.practice)
     page = question_page(
@@ -239,7 +239,7 @@ def _feedback(study: Study, steps: list[Step], index: int, choice: str) -> dict[
     step = steps[index]
     page, order = _practice_page(study, steps, index, choice)
     right, feedback = step.asked["right"], step.asked["feedback"]
-    told = practice_feedback(page, _asked(step), order=order, right=right, feedback=feedback)
+    told = practice_feedback(page, _make_question(step), order=order, right=right, feedback=feedback)
     return told | {"onward": _address(study, steps[index + 1])}
 
 
@@ -271,7 +271,7 @@ def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
 
 
 def _question(study: Study, step: Step, total: int) -> QuestionPage:
-    asked = _asked(step)
+    asked = _make_question(step)
     return question_page(
         asked,
         study=study.pk,

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.actions.removing import retire_questions
 from annotation.models import Response
-from results.views.guards import signed_in, study_view
+from results.views.guards import signed_in_user, study_view
 from studies.models import Question, Study
 from studies.permissions import Verb
 
@@ -51,7 +51,7 @@ def _page_before(request: HttpRequest, question: Question) -> str:
 
 
 def _act(request: HttpRequest, question: Question) -> str:
-    by, now = signed_in(request), timezone.now()
+    by, now = signed_in_user(request), timezone.now()
     if "back" in request.POST:
         followed = retire_questions.put_back(question=question, by=by, now=now)
         return f"The question is back. Answers that count again: {followed.answers}."

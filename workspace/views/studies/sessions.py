@@ -14,12 +14,12 @@ from annotation.models import Session, SessionState
 from annotation.models.sessions import OPEN_STATES
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
-from results.views.form_values import typed
-from results.views.guards import signed_in, study_view
+from results.views.form_values import read_field
+from results.views.guards import signed_in_user, study_view
 from studies.errors import StudyError
 from studies.models import Study
 from studies.permissions import Verb
-from studies.wording import counted
+from studies.wording import format_count
 
 
 @study_view(Verb.RUN)
@@ -29,7 +29,7 @@ def release_returned(request: HttpRequest, study: Study) -> HttpResponse:
 
     The researcher types the platform's id of the submission, and no page shows it: pages use pseudonyms only.
     """
-    submission = typed(request.POST, "submission")
+    submission = read_field(request.POST, "submission")
     session = Session.objects.filter(study=study, provider_session_id=submission, state__in=OPEN_STATES).first()
     if session is None:
         messages.error(
@@ -58,9 +58,11 @@ def release_place(request: HttpRequest, study: Study, session: int) -> HttpRespo
 def release_network(request: HttpRequest, study: Study, session: int) -> HttpResponse:
     """Release all places that the session's network holds."""
     found = get_object_or_404(Session.objects.filter(study=study), pk=session)
-    freed = sessions.end_sessions_from_network(session=found, by=signed_in(request), now=timezone.now())
+    freed = sessions.end_sessions_from_network(session=found, by=signed_in_user(request), now=timezone.now())
     if freed:
-        messages.success(request, f"{counted(freed, 'place')} of that network {'is' if freed == 1 else 'are'} free.")
+        messages.success(
+            request, f"{format_count(freed, 'place')} of that network {'is' if freed == 1 else 'are'} free."
+        )
     else:
         messages.error(request, "That network holds no places (any more). Nothing changed.")
     return _redirect_to_study(study)
@@ -71,8 +73,8 @@ def release_network(request: HttpRequest, study: Study, session: int) -> HttpRes
 def exempt_networks(request: HttpRequest, study: Study) -> HttpResponse:
     """Exempt the submitted networks from the limit on places."""
     try:
-        network_places.open_to_networks(
-            study=study, networks=typed(request.POST, "networks"), by=signed_in(request), now=timezone.now()
+        network_places.exempt_networks(
+            study=study, networks=read_field(request.POST, "networks"), by=signed_in_user(request), now=timezone.now()
         )
     except StudyError as error:
         messages.error(request, str(error))
@@ -82,9 +84,9 @@ def exempt_networks(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _release(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
-    by, now = signed_in(request), timezone.now()
+    by, now = signed_in_user(request), timezone.now()
     if request.method == "POST" and sessions.end_early(session=session, to=SessionState.RETURNED, by=by, now=now):
-        answers = counted(session.questions_answered, "answer")
+        answers = format_count(session.questions_answered, "answer")
         messages.success(request, f"Place released. {answers} kept.")
     else:
         session.refresh_from_db()
@@ -98,7 +100,7 @@ def _release(request: HttpRequest, study: Study, session: Session) -> HttpRespon
 def accept_times(request: HttpRequest, study: Study, session: int) -> HttpResponse:
     """Accept the times of a session despite the evidence: it is paid like any other."""
     found = get_object_or_404(Session.objects.filter(study=study).select_related("study__project"), pk=session)
-    if time_checks.accept_times(session=found, by=signed_in(request), now=timezone.now()):
+    if time_checks.accept_times(session=found, by=signed_in_user(request), now=timezone.now()):
         messages.success(request, "The times are accepted. The session is paid like any other.")
     else:
         messages.error(request, "This session has no unlikely times to accept. Nothing changed.")

@@ -32,7 +32,7 @@ from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.queries.people.groups import undeclared_groups
 from results.queries.studies.activity import activity_of, study_activity
-from results.queries.studies.live_study_status import waits_for
+from results.queries.studies.live_study_status import wait_reason
 from results.queries.studies.overview import answers_sent, count_conflicts, waiting_for_launch
 from results.queries.studies.progress import (
     OddArrivals,
@@ -48,8 +48,8 @@ from results.queries.studies.skips import study_skips
 from results.reports.expected_precision import expected_precision_table
 from results.reports.page_tables import page_table
 from results.views.cached_statistics import numbers_for
-from results.views.form_values import typed
-from results.views.guards import lead_on, may_do, signed_in, study_view
+from results.views.form_values import read_field
+from results.views.guards import may_do, redirect_old_address, signed_in_user, study_view
 from studies.actions import studies
 from studies.actions.completion_codes import used_codes
 from studies.eligibility import RULES as ELIGIBILITY
@@ -120,7 +120,7 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         # What to do about it is for members who may share the links.
         "door": _entry_problems(study) if may[Verb.RUN] else [],
         "live": study.state in UNDER_WAY,
-        "waits_for": waits_for(study, now=now),
+        "waits_for": wait_reason(study, now=now),
         **_sessions_to_review(study),
     }
 
@@ -136,10 +136,12 @@ class SortLink:
 
 
 def _sessions(request: HttpRequest, study: Study) -> dict[str, Any]:
-    shown = read_filter({name: typed(request.GET, name) for name in ("who", "state", "sort")})
+    shown = read_filter({name: read_field(request.GET, name) for name in ("who", "state", "sort")})
     sessions = session_lines(study, request.GET.get("page"), shown)
     columns = [
-        SortLink(title, _query(shown, sort=shown.toggled(name)), shown.direction(name), name in {"answered", "minutes"})
+        SortLink(
+            title, _query(shown, sort=shown.toggle_order(name)), shown.direction(name), name in {"answered", "minutes"}
+        )
         for name, (title, _) in SORTS.items()
     ]
     return {
@@ -298,7 +300,7 @@ def cancel_job(request: HttpRequest, study: Study) -> HttpResponse:
     """Cancel a launch or an extension. A GET, such as after signing in again, redirects to the study."""
     if request.method == "POST":
         try:
-            cancel_study_job(study=study, by=signed_in(request), now=timezone.now())
+            cancel_study_job(study=study, by=signed_in_user(request), now=timezone.now())
         except StudyError as error:
             messages.error(request, str(error))
     return redirect("study", study.project.slug, study.slug)
@@ -328,14 +330,14 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def old_address(request: HttpRequest) -> HttpResponse:
     """Redirect from the address that study pages had before it contained the project."""
-    return lead_on(request)
+    return redirect_old_address(request)
 
 
 @study_view(Verb.VIEW)
 @require_safe
 def progress(request: HttpRequest, study: Study) -> HttpResponse:
     """Live progress fragment, polls until the study is closed."""
-    context = _progress(request, study) | {"is_fragment": True, "charts_shown": typed(request.GET, "charts")}
+    context = _progress(request, study) | {"is_fragment": True, "charts_shown": read_field(request.GET, "charts")}
     return render(request, "workspace/study.html#live", context)
 
 
@@ -419,7 +421,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
         try:
             if _launches_later(request, study, change):
                 return redirect("study", study.project.slug, study.slug)
-            change.act(study, signed_in(request), timezone.now())
+            change.act(study, signed_in_user(request), timezone.now())
         except StudyError as error:
             problems = error.problems
             # Pressed twice, or in another tab.
@@ -450,7 +452,7 @@ def _launches_later(request: HttpRequest, study: Study, change: Change) -> bool:
     now = timezone.now()
     if not is_large(launch.plan(study, now=now)):
         return False
-    job, is_new = request_launch(study=study, by=signed_in(request), now=now)
+    job, is_new = request_launch(study=study, by=signed_in_user(request), now=now)
     if is_new:
         send(job)
     return True

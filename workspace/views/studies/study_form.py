@@ -15,7 +15,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.actions.launching import launch
-from results.views.guards import project_view, signed_in, study_view
+from results.views.guards import project_view, signed_in_user, study_view
 from studies.actions.drafts import DraftChanged, create_once, fingerprint
 from studies.actions.question_types import QuestionType, names_in, question_type
 from studies.actions.studies import columns, feeding_study
@@ -36,12 +36,12 @@ from studies.permissions import Verb
 from studies.shipped_designs import shipped_designs
 from workspace.views.studies.drafts import (
     LocatedProblem,
-    changed_meanwhile,
     complaints,
+    confirm_draft,
+    draft_conflict,
     launch_pending,
     problems_in,
     save_draft,
-    say_made,
 )
 from workspace.views.studies.launch_preview import launch_preview, precision_sentence
 
@@ -77,7 +77,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     chosen = question_type(project, name if name in KINDS else next(iter(KINDS)))
     suggested = chosen.kind.study_title or chosen.kind.title
     title = suggested if name in KINDS else ""
-    source = copied.source if copied else _first_file(chosen, title, signed_in(request))
+    source = copied.source if copied else _first_file(chosen, title, signed_in_user(request))
     own_name = request.POST.get("study") != request.POST.get("named")
 
     def save(source: str) -> Study:
@@ -86,8 +86,10 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         if not own_name and isinstance(title, str) and title != suggested:
             named = slugify(title)[:LONGEST_SLUG].strip("-") or values["study"]
             source = apply_changes(source, {("study",): named})
-        made = create_once(project=project, source=source, by=signed_in(request), now=timezone.now(), is_named=own_name)
-        say_made(request, made)
+        made = create_once(
+            project=project, source=source, by=signed_in_user(request), now=timezone.now(), is_named=own_name
+        )
+        confirm_draft(request, made)
         return made
 
     named = request.POST.get("named", "" if copied else value_at(read_values(source)[0], ("study",)))
@@ -112,7 +114,7 @@ def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Sav
     do = request.POST.get("do", SAVE)
     source, lost = given, list[str]()
     try:
-        source = apply_form(given, _sent(request))
+        source = apply_form(given, _sent_fields(request))
         lost = lost_comments(given, source)
         if do == AS_FILE:
             return render(request, "workspace/drafts/as_file.html", {**about, "typed": source, "lost": lost})
@@ -123,7 +125,7 @@ def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Sav
             return _render_form(request, source, about, lost=lost)
         made = save(source)
     except DraftChanged:
-        return _render_form(request, source, {**about, **changed_meanwhile(about["study"], source)}, status=409)
+        return _render_form(request, source, {**about, **draft_conflict(about["study"], source)}, status=409)
     except (DesignRefused, StudyError) as error:
         return _render_form(request, source, about, problems_in(error), lost, status=409)
     return redirect("study", made.project.slug, made.slug)
@@ -134,7 +136,7 @@ def _text_before(request: HttpRequest) -> str:
     return request.POST.get("source", "").replace("\r\n", "\n")
 
 
-def _sent(request: HttpRequest) -> dict[str, str]:
+def _sent_fields(request: HttpRequest) -> dict[str, str]:
     """Return the fields of the form; of a list of choices, all on lines of their own."""
     return {name: "\n".join(map(str, values)) for name, values in request.POST.lists()}
 
@@ -158,7 +160,7 @@ def _render_form(
     form = build_form(values, lines, problems, names_in(about["project"]))
     context = {
         **about,
-        **({} if problems else _foreseen(about["project"], source)),
+        **({} if problems else _preview_launch(about["project"], source)),
         "form": form,
         "typed": source,
         "complaints": _attach_problems(complaints(source, problems), form),
@@ -179,13 +181,13 @@ def _attach_problems(told: Sequence[LocatedProblem], form: Form) -> list[Located
 def foresee(request: HttpRequest, project: Project) -> HttpResponse:
     """Show what a launch of the study in the form would create, cost and tell; asked for while somebody types."""
     try:
-        context = _foreseen(project, apply_form(_text_before(request), _sent(request)))
+        context = _preview_launch(project, apply_form(_text_before(request), _sent_fields(request)))
     except DesignRefused as error:
         context = {"unforeseen": [problem.message for problem in error.problems]}
     return render(request, "workspace/drafts/_foreseen.html", context)
 
 
-def _foreseen(project: Project, source: str) -> dict[str, Any]:
+def _preview_launch(project: Project, source: str) -> dict[str, Any]:
     """Return what a launch of a study file would create, cost and tell, or what is missing for that."""
     try:
         design = read_design(source)

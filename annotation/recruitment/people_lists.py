@@ -19,10 +19,10 @@ def parse_ids(text: str, *, provider: str) -> list[str]:
     """
     if provider not in PROVIDERS:
         raise StudyError("Say what the list holds: ids of Prolific's, or names of people who are invited.")
-    return _listed(text, _invited_id if provider == invite.PROVIDER else _id)
+    return _read_lines(text, _invited_id if provider == invite.PROVIDER else _id)
 
 
-def _listed(text: str, read: Callable[[str], str]) -> list[str]:
+def _read_lines(text: str, read: Callable[[str], str]) -> list[str]:
     found, problems = [], []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
