@@ -23,8 +23,10 @@ from annotation.actions.answering.practice import order_for
 from annotation.models import Decision, Response, Session, Skip
 from results.actions.exports import write_export
 from results.actions.pseudonyms import name_annotators
+from results.errors import CannotExport
 from results.exporting import FORMATS
 from results.models import Pseudonym
+from results.queries.exports.empty_formats import empty_formats
 from results.queries.reports.report_rows import project_facts
 from results.reports.build import report_of
 from results.reports.formats import FORMATS as REPORT_FORMATS
@@ -236,7 +238,12 @@ def test_two_people_answer_on_pages_that_betray_nothing_and_whatever_shows_or_ho
     for format in REPORT_FORMATS:
         assert b"things" in next(iter(get_files(format)(report, None).values()))
     name_annotators(project=study.project)
+    empty = empty_formats([study])
     for format in FORMATS:
+        if format in empty:
+            with pytest.raises(CannotExport, match="this format would be empty"):
+                write_export(study=study, format=format, folder=tmp_path / format, report=lambda done, total: None)
+            continue
         write_export(study=study, format=format, folder=tmp_path / format, report=lambda done, total: None)
         assert_nobody_is_named(tmp_path / format)
     assert_somebody_in_a_release_is_forgotten(study, tmp_path / "released")
