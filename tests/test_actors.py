@@ -46,10 +46,10 @@ OF_ANNOTATORS = named(
     annotation/answering.practice_rounds: begun_rounds current_round has_failed has_passed is_required new_round
         practice_answers
     annotation/answering.question_reports: report
-    annotation/answering.responses: answer_in is_skipped_or_withdrawn open_slots order_for own_answers own_slots
+    annotation/answering.responses: current_answer is_skipped_or_withdrawn open_slots order_for own_answers own_slots
         questions_in_part set_aside_answers stored_answers submit was_skipped was_withdrawn
-    annotation/answering.session_time: ending estimated_seconds worked
-    annotation/answering.skip_allowance: outweigh_answers remaining unproven
+    annotation/answering.session_time: ending estimated_seconds work_seconds
+    annotation/answering.skip_allowance: outweigh_answers remaining unproven_skips
     annotation/answering.skip_question: skip skip_practice
     annotation/arriving.admission: check_open_to has_taken_part nothing_left
     annotation/arriving.entry_links: count_newcomer personal_link personal_links
@@ -57,7 +57,7 @@ OF_ANNOTATORS = named(
         take_seat wait_deadline
     annotation/arriving.network_places: admit is_exempt most_places open_sessions_from_same_network
     annotation/arriving.suspicious_arrivals: digest note
-    annotation/arriving.switch_role: is_offered session_switched_to switch
+    annotation/arriving.switch_role: is_offered switched_session switch
     annotation/ending.platform_outcome: code_for save_comment show_completion_code
     annotation/sessions: can_revive check_can_start consent find finish finish_unless_last_look give_up
         grant_more_time is_silent leave more_minutes record_open_page record_visit resume revive start
@@ -71,7 +71,7 @@ STEPS = named(
     annotation/answering.drafts: discard
     annotation/answering.skip_question: leave_out
     annotation/arriving.draw_questions: could_draw draw
-    annotation/arriving.eligibility: barred barred_by_rule check
+    annotation/arriving.eligibility: find_bars find_bars_by_rule check
     annotation/deciding.decisions: decide_question decide_source_questions recount
     annotation/deciding.undo_acceptance: update_downstream update_downstream_of_answers update_downstream_of_questions
     annotation/ending.time_checks: check_times
@@ -85,7 +85,7 @@ STEPS = named(
     predictions/solvability: note
     results/exports: describe_exports discard_files exportable_studies exportable_study write_export
         write_export_of_project
-    results/participants: person_called person_with_id
+    results/participants: find_person identify_person
     results/releases: write_release
     results/reports: write_report
     studies/completion_codes: add_code completion_code
@@ -111,7 +111,7 @@ ASKED_FOR_BEFORE = named(
     """
     predictions/blind: begin begin_with_vectors score
     predictions/mismatched_predictions: delete_mismatched
-    predictions/runs: due items_of waiting_for_too_long
+    predictions/runs: due items_of overdue_runs
     predictions/store_scores: note_begun note_unreachable plan store
     predictions/vectors: keep
     results/exports: adopt_exports job_of make_export
@@ -133,7 +133,7 @@ OF_OWN_ACCOUNT = named(
 DERIVED = named(
     """
     predictions/duplicates: below compare_again embedding_in_use look_for_new
-    results/cached_statistics: drop look_up made_at_once make
+    results/cached_statistics: drop look_up compute_now make
     results/pseudonyms: name_annotators name_for_release
     """
 )

@@ -29,5 +29,5 @@ def test_it_takes_no_message_from_a_broker_that_it_did_not_start(redis_server: s
         )
         left = {queue: broker.lrange(queue, 0, -1) for queue in (DEFAULT, GPU)}
     assert done.returncode == 0, done.stderr
-    assert "8 distinct pictures" in done.stdout
+    assert "8 distinct images" in done.stdout
     assert left == {DEFAULT: [b"of the site"], GPU: [b"of the site"]}

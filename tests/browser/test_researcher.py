@@ -234,7 +234,7 @@ def test_an_export_that_is_being_made_is_cancelled(
     now, export = timezone.now(), Job.objects.filter(kind="results.export")
     export.update(state=JobState.RUNNING, attempts=1, started_at=now, beat_at=now, done=3, total=7)
     expect(signed_in.get_by_text("3 of 7 rows")).to_be_visible()
-    button = signed_in.get_by_role("button", name="Cancel the jsonl")
+    button = signed_in.get_by_role("button", name=re.compile("^Cancel the export of .* as jsonl$"))
     button.focus()
     export.update(done=4)
     expect(signed_in.get_by_text("4 of 7 rows")).to_be_visible()

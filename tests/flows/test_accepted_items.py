@@ -22,7 +22,7 @@ from annotation.models.outcomes import count_items, instances_with
 from studies.actions.projects.datasets import dataset_studies, set_dataset
 from studies.models import Project, Question, Study
 from tests.databases import kept
-from tests.factories import NOON, TESTS, make_person, make_project
+from tests.factories import NOON, TESTS, make_person, make_project, store_missing_files
 from tests.pages import signed_in
 from tests.results.describing import find, launched, make_set, write
 from tests.workspace.api.asking import API, script_of
@@ -47,6 +47,7 @@ def fill() -> str:
     project = make_project("sets", members=[make_person("researcher")])
     for key in SETS:
         make_set(project, key, split="valid")
+    store_missing_files()
     describe = launched(
         project,
         study="describe",
@@ -153,8 +154,8 @@ def test_pages_reports_and_the_api_count_what_is_exported(project: Project, tmp_
     assert [[row[name] for name in asked] for row in funnel] == [[14, 28, ACCEPTED, 1]]
     client = signed_in(User.objects.get())
     page = " ".join(re.sub(r"<[^>]+>", " ", client.get("/projects/sets/").content.decode()).split())
-    assert "28 asked" in page
-    assert "27 accepted" in page
+    assert "28 items asked" in page
+    assert "27 items accepted" in page
     monitor = " ".join(re.sub(r"<[^>]+>", " ", client.get("/studies/sets/retrieve/").content.decode()).split())
     assert "Accepted items 27" in monitor
     told = script_of(User.objects.get()).get(f"{API}projects/sets/studies/retrieve/progress/").json()

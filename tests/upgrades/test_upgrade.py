@@ -32,6 +32,7 @@ from results.exporting import FORMATS
 from results.models import Export
 from results.reports.formats import FORMATS as REPORT_FORMATS
 from tests.databases import connected_to, database
+from tests.factories import store_missing_files
 from tests.jobs import run_now
 from tests.upgrades.conftest import VERSION
 from tests.upgrades.crawl import crawl
@@ -317,6 +318,7 @@ def test_the_link_of_every_study_answers_whoever_comes(person: str) -> None:
 @pytest.mark.usefixtures("upgraded")
 @pytest.mark.parametrize("format", sorted(FORMATS))
 def test_exports_are_written(format: str, tmp_path: Path) -> None:
+    store_missing_files()
     call_command("export", "birds", format=format, out=tmp_path, verbosity=0)
     assert any(tmp_path.iterdir())
 
@@ -324,6 +326,7 @@ def test_exports_are_written(format: str, tmp_path: Path) -> None:
 @on_postgresql
 @pytest.mark.usefixtures("upgraded")
 def test_exports_that_waited_or_were_lost_are_made_and_the_others_stay_what_they_were() -> None:
+    store_missing_files()
     before = {row["id"]: row for row in records("results_export")}
     unmade = {pk for pk, row in before.items() if row["state"] in {"waiting", "running"}}
     assert len(unmade) > 1
@@ -352,6 +355,7 @@ def test_reports_are_written(format: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["v2", "v3", "new"])
 def test_releases_are_written_again_and_anew(name: str, tmp_path: Path) -> None:
     """One frozen, one asked for and never frozen, and a new one."""
+    store_missing_files()
     call_command("release", "birds", study="birds-pick", name=name, format="jsonl", out=tmp_path, verbosity=0)
     assert any(tmp_path.rglob("*.jsonl"))
 

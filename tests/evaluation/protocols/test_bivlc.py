@@ -93,7 +93,7 @@ def test_detectors_are_about_the_instances_in_their_order(tmp_path: Path) -> Non
     with pytest.raises(BenchmarkError, match="is about 1 instances, and there are 3"):
         protocol.read_published(data, results)
     results.write_text("text_pred,label\n" + "0.1,0\n" * 3 + "0.9,1\n" * 3)
-    with pytest.raises(BenchmarkError, match="has no img_pred"):
+    with pytest.raises(BenchmarkError, match="has no column img_pred"):
         protocol.read_published(data, results)
 
 

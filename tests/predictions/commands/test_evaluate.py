@@ -188,7 +188,7 @@ def test_answers_to_descriptions_whose_images_are_kept_back_are_written_for_the_
     write(tmp_path, {"test_data_unlabeled.json": json.dumps(texts)})
     given = {"benchmark": "imagecode", "data": tmp_path, "stdout": io.StringIO()}
     np.save(tmp_path / "scores.npy", np.zeros((2, 10, 1)))
-    with pytest.raises(CommandError, match="Write what a model chooses with --answers"):
+    with pytest.raises(CommandError, match="Write the model's choices for the leaderboard with --answers"):
         call_command("evaluate", model=[f"file:{tmp_path / 'scores.npy'}"], **given)
     scores = np.zeros((2, 10, 1))
     scores[0, 4, 0] = scores[1, 7, 0] = 1

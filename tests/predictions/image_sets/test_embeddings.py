@@ -77,7 +77,7 @@ def test_sets_are_made_with_the_embedding_of_a_model(tmp_path: Path) -> None:
     (tmp_path / "photos").mkdir()
     for number in range(10):
         ball(10 * number).save(tmp_path / f"photos/{number}.png")
-    with pytest.raises(CommandError, match="Say --same-below"):
+    with pytest.raises(CommandError, match="Give --same-below"):
         make(tmp_path / "photos", tmp_path / "out")
     said = make(tmp_path / "photos", tmp_path / "out", "--same-below", "0")
     assert "1 sets of ten from 10 photos, by by colour 1 wwwwwwwwwwww." in said

@@ -30,7 +30,7 @@ def test_how_alike_a_set_is_goes_over_all_its_pairs() -> None:
     # The pairs are 60, 90 and 30 degrees apart: 1/2, 1 and 1 - sqrt(3) / 2.
     near = 1 - math.sqrt(3) / 2
     assert distance_summary(at(0, 60, 90)) == pytest.approx((near, (0.5 + 1 + near) / 3, 1), abs=1e-6)
-    with pytest.raises(ValueError, match="One picture"):
+    with pytest.raises(ValueError, match="Distances within a set need at least two images"):
         distance_summary(at(0))
 
 

@@ -50,7 +50,7 @@ def test_a_row_has_scores_and_whether_it_is_right_follows_from_its_question(tmp_
         ({"scores": {"caption": True, "b": 0}}, "Record 1: The score of caption is true or"),
         ({"scores": {"caption": 10**400, "b": 0}}, "Record 1: The score of caption is too large"),
         ({"caption_rule": "mine"}, "Record 1: The caption rule 'mine' is unknown. Use one of as"),
-        ({"scores": {"a\x00": 1, "caption": 2}}, "Record 1: 'a\\x00' names no option."),
+        ({"scores": {"a\x00": 1, "caption": 2}}, "Record 1: 'a\\x00' is not an option."),
     ],
 )
 def test_what_is_malformed_is_named(content: Any, sentence: str, tmp_path: Path) -> None:

@@ -464,18 +464,19 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
         return {"conflicts": count_conflicts(study.project).final.get(study.pk, 0)}
     if change.name != "launch" or study.state != StudyState.DRAFT:
         return {}
-    try:
-        plan = launch.plan(study, now=timezone.now())
-    except StudyError as error:
-        return {"problems": error.problems}
     waiting = waiting_for_launch(study)
     sentence = (
         f"{waiting.instances} of the selected instances still wait for {waiting.images} images. "
         "Import the same file again with its image folder, or select other instances in the study file."
     )
+    awaited = (sentence,) if waiting.images else ()
+    try:
+        plan = launch.plan(study, now=timezone.now())
+    except StudyError as error:
+        return {"problems": (*awaited, *error.problems)}
     return {
         **launch_preview(study.design, plan),
         "tables": [page_table(expected_precision_table(planned_study(study.design, plan)))],
-        "problems": (sentence,) if waiting.images else (),
+        "problems": awaited,
         "warnings": launch.launch_warnings(study),
     }
