@@ -44,7 +44,7 @@ from results.reports.page_tables import PageTable
 from results.simulated import SIMULATED_STUDY
 from studies.models import Project, Question
 from tests.databases import kept
-from tests.factories import NOON, make_model, make_person, make_prediction
+from tests.factories import NOON, make_model, make_person, make_prediction, store_missing_files
 from tests.pages import signed_in
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, open_study, project_of, sit_through
 from tests.workspace.api.asking import API, Script, script_of
@@ -110,6 +110,7 @@ def fill() -> str:
     sit_through(captions, "gus", lambda question: question.right)
     open_study(project, {"study": "pilot", "purpose": "pilot", "kind": "best_of_n"})
     declare(project, make_model(project), ["vase-0", "vase-1", "vase-2", "vase-3", "vase-7"])
+    store_missing_files()
     return project.slug
 
 

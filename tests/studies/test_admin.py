@@ -2,6 +2,7 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
 from django.test import Client
 
 from studies.models import Event, Image, Instance, Membership, Project
@@ -12,6 +13,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def operator(client: Client) -> Client:
+    # The list of models may have been emptied since it was last read, and the log names its rows.
+    ContentType.objects.clear_cache()
     client.force_login(User.objects.create_superuser("operator"))
     return client
 

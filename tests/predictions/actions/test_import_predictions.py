@@ -123,7 +123,7 @@ def test_rows_that_join_twice_are_refused_whatever_is_left_out(project: Project,
     file = write_results(tmp_path / "results.csv", result(1), result(2), result(1))
     for skip_unknown in (False, True):
         problems = refusal(project, file, skip_unknown=skip_unknown)
-        assert [problem.split(" are alike")[0] for problem in problems] == [
+        assert [problem.split(" are identical")[0] for problem in problems] == [
             "Record 1: The records 1, 3",
             "Record 3: The records 1, 3",
         ]

@@ -92,7 +92,7 @@ def test_a_deleted_model_takes_its_predictions_and_nobody_elses(project: Project
     assert set(Prediction.objects.values_list("model", flat=True)) == {other.pk, elsewhere.pk}
     assert set(Model.objects.all()) == {other, elsewhere}
     assert told(project) == ["deleted the model CLIP and its 3 predictions"]
-    with pytest.raises(CannotPredict, match="deleted this model meanwhile"):
+    with pytest.raises(CannotPredict, match="somebody has deleted it"):
         delete_model(project=project, model=model, by=TESTS, now=NOON)
 
 
