@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from studies.rules import RULES
 from tests.config.translations import ROOT
 
 ADDED = Path(__file__).parent / "added"
@@ -122,7 +123,8 @@ def run_in_a_copy(tree: Path) -> Ran:
         (tree / file).write_text(made.stdout, encoding="utf-8")
     own = [name for name in added_files() if name.startswith("tests/")]
     chosen = [addition.name for addition in ADDITIONS] + [Path(name).stem for name in own]
-    chosen += ["names_a_kind", "published", "as_many_parts"]
+    # Each rule is tried with every kind in one test.
+    chosen += ["names_a_kind", "published", "as_many_parts", "test_rules"]
     tests = run(
         tree,
         *("-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-q", "-rA", "--no-header"),
@@ -154,7 +156,8 @@ def test_what_is_added_by_its_checklist_passes_the_contract_tests_its_own_and_th
         assert [test for test in ran.passed if f"test_{addition.file}.py" in test]
     # A kind goes through every page and meets every rule.
     tried = {test.partition("::")[0].rpartition("/")[2] for test in ran.passed if "mood_scale" in test}
-    in_contracts = {"test_kinds.py", "test_kinds_on_pages.py", "test_rules.py"}
-    assert tried >= {*in_contracts, "test_mood_scale.py", "test_drawings.py"}
+    assert tried >= {"test_kinds.py", "test_kinds_on_pages.py", "test_mood_scale.py", "test_drawings.py"}
+    rules = {test.partition("[")[2].rstrip("]") for test in ran.passed if "::test_a_verdict_is_whole[" in test}
+    assert rules == {*RULES, "unanimous-v1"}
     assert any("published_schema" in test for test in ran.passed)
     assert " 0 broken." in ran.imports
