@@ -108,8 +108,8 @@ def test_conditions_say_how_the_scores_came_about(checkpoint: Path) -> None:
 @pytest.mark.parametrize(
     ("rest", "sentence"),
     [
-        ("ViT-B-32", "names no weights"),
-        ("ViT-B-33/openai", "knows no architecture 'ViT-B-33'"),
+        ("ViT-B-32", "does not name weights"),
+        ("ViT-B-33/openai", "has no architecture 'ViT-B-33'"),
         ("ViT-B-32/no-such-tag", "neither a file on the worker's machine nor a tag of ViT-B-32. Its tags: openai,"),
         (f"ViT-B-32/{__file__}", r"ViT-B-32/.*\.py cannot be loaded"),
     ],
