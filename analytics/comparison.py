@@ -106,8 +106,8 @@ def people_against(
     right, from 0 to 1. people, questions: whose answer it is and to what. instances: what each question is about, where
     there are several about one. The interval is made of those of the two shares (`_difference_interval`), that of
     people for other people and instances and the other's for other instances. p is the smallest level at which it
-    leaves out 0, and at least `SMALLEST_P`. McNemar's p takes its place only where nothing depends on anything: every
-    answer is right or wrong, and comes from a person of its own to a question about an instance of its own.
+    leaves out 0, and at least `SMALLEST_P`. McNemar's p replaces it where all answers are independent: each is right
+    or wrong, and no two share a person or an instance.
 
     Undefined for one person, and where no question tells the two apart. Raises ValueError for different lengths, for
     what is no truth value, and when a person has answered a question twice.

@@ -1,10 +1,12 @@
 """Count the keys and the mouse travel of one answer, and predict its time: python -m benchmarks.keystrokes.
 
 Measures, for each kind of question in a real Chromium, the mean distance from the middle of an option (its whole card
-chooses) to the middle of Send. Predicts the time of an answer that needs no thought beyond one decision, with the
-keystroke-level model (Card, Moran and Newell 1980: K 0.20 s for a skilled typist, B 0.10 s for a press or a release, H
-0.40 s for a hand that moves between keyboard and mouse, M 1.35 s). For pointing it uses their measured law of the mouse
-(Card, English and Burr 1978: 1.03 + 0.096 log2(D/S + 0.5) seconds). By mouse: decide, point at the option from the
+chooses) to the middle of Send. Predicts the time of an answer that takes one decision, with the keystroke-level model
+of Card, Moran and Newell (1980). Its operators are K 0.20 s for a skilled typist, B 0.10 s for a press or a release, H
+0.40 s for a hand that moves between keyboard and mouse, and M 1.35 s for a decision. For pointing it uses their
+measured law of the mouse (Card, English and Burr 1978): 1.03 + 0.096 log2(D/S + 0.5) seconds.
+
+By mouse: decide, point at the option from the
 middle of the window, click, point at Send, click. By keyboard: decide, press the option's key, press the key that
 sends. Looking and thinking take longer than all of it.
 

@@ -63,8 +63,8 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
     caption, so these tables also have a column in which ties are wrong.
 
     VG-Relation (1 of 2) is the mean over relations, 48 in the paper. The authors' notebook leaves out a list of names,
-    read from `left_out_relations.txt` if it exists. Without it, the eight symmetric relations at the end of that list
-    are left out and, in place of its rare ones, those with fewer than 10 cases; a note says if this does not give 48.
+    read from `left_out_relations.txt` if it exists. Without that file, two sorts of relations are left out: the eight
+    symmetric ones at the end of the list, and those with fewer than 10 cases. A note says if 48 do not remain.
     VG-Attribution (1 of 2) is the mean over pairs of attributes with at least 25 cases. The orders are 1 of 5:
     Precision@1 over all captions, which are read as `retrieval-v1` makes them.
 

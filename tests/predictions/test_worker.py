@@ -122,7 +122,7 @@ def ask(project: Project, spec: str) -> Run:
     return run
 
 
-def everything_is_there_once(run: Run) -> None:
+def assert_everything_is_there_once(run: Run) -> None:
     run.refresh_from_db()
     assert (run.state, run.error, run.stored, run.wrong, run.total) == (Run.State.DONE, "", INSTANCES, 0, INSTANCES)
     assert list(Model.objects.values_list("name", "version", "weights")) == [("plain", "1", "w1")]
@@ -162,7 +162,7 @@ def test_a_worker_that_is_killed_in_mid_chunk_loses_nothing_and_repeats_nothing(
             assert state(run) == Run.State.RUNNING
             send_again(run)
             wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
-    everything_is_there_once(run)
+    assert_everything_is_there_once(run)
 
 
 def test_messages_that_come_twice_are_stored_once(workers: Path, project: Project) -> None:
@@ -177,7 +177,7 @@ def test_messages_that_come_twice_are_stored_once(workers: Path, project: Projec
     wait_until(lambda: state(run) == Run.State.DONE, workers)
     # The last of the second messages has been answered too.
     wait_until(lambda: answers(workers, "succeeded") >= before + 2 * run.chunks.count(), workers)
-    everything_is_there_once(run)
+    assert_everything_is_there_once(run)
 
 
 def answers(folder: Path, what: str) -> int:
@@ -203,7 +203,7 @@ def test_a_broker_that_loses_all_its_messages_loses_no_run(project: Project, red
             assert state(run) == Run.State.RUNNING
             send_again(run)
             wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
-    everything_is_there_once(run)
+    assert_everything_is_there_once(run)
 
 
 def test_what_a_worker_cannot_do_is_told_in_words(workers: Path, project: Project) -> None:
@@ -249,7 +249,7 @@ def test_a_web_server_that_is_away_in_the_middle_of_a_run_costs_no_question(proj
             assert run.unreachable.startswith(f"{address} answered 503")
             away.clear()
             wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
-    everything_is_there_once(run)
+    assert_everything_is_there_once(run)
 
 
 def python(program: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 KIND = "studies.import"
 CANCELLED = "It was cancelled. Nothing was imported."
 CHANGE_CANCELLED = "It was cancelled. Nothing was changed."
+# Stores the result of an import.
+Note = Callable[[list[ImportSummary]], None]
 # Further problems can be downloaded only.
 MOST_SHOWN = 10
 ASKED_WITH = (
@@ -171,7 +173,11 @@ def _import(job: RunningJob) -> None:
         if wanted.project.archived_at is not None:
             raise Failed("The project was archived before the mapping was changed. Nothing was changed.")
         _change_mapping(job, wanted, wanted.changes, progress, note)
-        return
+    else:
+        _import_rows(job, wanted, progress, note, begun_before=begun_before)
+
+
+def _import_rows(job: RunningJob, wanted: Import, progress: Progress, note: Note, *, begun_before: bool) -> None:
     if wanted.upload is not None:
         _unpack(wanted.upload, progress)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as out:
@@ -209,9 +215,7 @@ def _sentence(wanted: Import, done: ImportSummary) -> str:
     return f"The mapping of {format_count(done.records, 'instance')} was changed." if wanted.changes else str(done)
 
 
-def _change_mapping(
-    job: RunningJob, wanted: Import, one: Import, progress: Progress, note: Callable[[list[ImportSummary]], None]
-) -> None:
+def _change_mapping(job: RunningJob, wanted: Import, one: Import, progress: Progress, note: Note) -> None:
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as out:
         problems = _Problems(out, name_files=len(wanted.files) > 1, nothing="Nothing was changed")
         try:

@@ -91,7 +91,7 @@ def test_jsonl_holds_the_instance_exactly_as_stored() -> None:
     lines = written("jsonl", INSTANCE).splitlines()
     assert len(lines) == 1
     record = json.loads(lines[0])
-    images = record.pop("images")
+    del record["images"]
     assert record.pop("captions") == {"caption": "A dog\nchases “a cat”.", "negative_caption": "=A cat chases a dog."}
     assert record == {
         "key": "17",
@@ -139,6 +139,10 @@ def test_jsonl_holds_the_instance_exactly_as_stored() -> None:
         },
         "target": "",
     }
+
+
+def test_jsonl_holds_every_image_with_its_role_and_origin() -> None:
+    images = json.loads(written("jsonl", INSTANCE))["images"]
     assert images[2] == {
         "role": "image",
         "position": 0,
