@@ -90,8 +90,6 @@ def run(*, job_id: int, message: str, now: Callable[[], datetime]) -> None:
         jobs.fail(job=job, error=told, now=now())
     else:
         jobs.finish(job=job, now=now(), **turn.news)
-    finally:
-        live_progress.forget(job.pk)
 
 
 def _requeue_or_fail(job: Job, work: Work, now: datetime) -> None:

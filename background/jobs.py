@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from background import live_progress
 from background.errors import Cancelled, Superseded
 from background.models import UNFINISHED, Job, JobState
 from background.work import get_work, kinds
@@ -127,6 +128,7 @@ def _end_if_unchanged(job: Job, state: JobState, now: datetime, **news: Any) -> 
         job.refresh_from_db()
         if state != JobState.DONE:
             get_work(job.kind).ended(job)
+    live_progress.forget(job.pk)
     logger.info("job %s (%s) is %s", job.pk, job.kind, state)
     return True
 

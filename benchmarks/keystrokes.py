@@ -6,9 +6,8 @@ of Card, Moran and Newell (1980). Its operators are K 0.20 s for a skilled typis
 0.40 s for a hand that moves between keyboard and mouse, and M 1.35 s for a decision. For pointing it uses their
 measured law of the mouse (Card, English and Burr 1978): 1.03 + 0.096 log2(D/S + 0.5) seconds.
 
-By mouse: decide, point at the option from the
-middle of the window, click, point at Send, click. By keyboard: decide, press the option's key, press the key that
-sends. Looking and thinking take longer than all of it.
+By mouse: decide, point at the option from the middle of the window, click, point at Send, click. By keyboard: decide,
+press the option's key, press the key that sends. Looking and thinking take longer than all of it.
 
 Other tools are not measured here. Their keys are counted from their documentation, for the same question: one of four
 images or None. The wait after sending (the model's R) was measured with them on a machine of two cores, from the click

@@ -83,11 +83,15 @@ def image_moves(old: ColumnMapping, new: ColumnMapping) -> list[ImageMove]:
 
 
 def right_answers(old: ColumnMapping, new: ColumnMapping) -> dict[str, str]:
-    """Return option -> its name after the change, for every option whose name changes; "" for one that is none."""
+    """Return option -> its name after the change, for every option whose name changes; "" for one that is none.
+
+    A name that ends in "-" or "_" is followed by a number: images of a role, further captions of a list.
+    """
     renamed: dict[str, str] = {}
-    for column, role in columns_of_role(old, CAPTION, list(old)):
+    captions = columns_of_role(old, CAPTION, list(old))
+    for column, role in captions:
         target, after = target_and_role(new.get(column, OTHER))
-        renamed[role] = after if target == CAPTION else ""
+        renamed |= {role: after, f"{role}_": f"{after}_"} if target == CAPTION else {role: ""}
     counts = Counter(role for _, role in columns_of_role(new, IMAGE, list(new)))
     for move in image_moves(old, new):
         (source, place), (role, position) = move.old, move.new
@@ -98,7 +102,9 @@ def right_answers(old: ColumnMapping, new: ColumnMapping) -> dict[str, str]:
             renamed[f"{source}-{place}"] = named
             if move.each_has == 1:
                 renamed[source] = named
-    return {name: after for name, after in renamed.items() if name != after}
+    changed = {name: after for name, after in renamed.items() if name != after}
+    # A role of its own, such as `caption_2`, is no further caption of another.
+    return changed | {role: renamed[role] for _, role in captions if f"{role.rpartition('_')[0]}_" in changed}
 
 
 def renamed_right(right: Any, renamed: Mapping[str, str]) -> Any:
@@ -111,8 +117,11 @@ def renamed_right(right: Any, renamed: Mapping[str, str]) -> Any:
         return right
     if right in renamed:
         return renamed[right]
-    role, dash, position = right.rpartition("-")
-    return f"{renamed[role + dash]}{position}" if dash and role + dash in renamed else right
+    for mark in "-_":
+        role, found, number = right.rpartition(mark)
+        if number.isdecimal() and role + found in renamed:
+            return f"{renamed[role + found]}{number}"
+    return right
 
 
 def texts_of_row(

@@ -191,9 +191,14 @@ CHANGES: Mapping[str, Callable[[Study, User, datetime], None]] = {
 }
 
 
-@extend_schema_serializer(component_name="ExtensionEffects")
-class EffectsSerializer(GrownSerializer):
-    """The effects of an extension that is done."""
+# Keeps the name that the schema had before this serializer was split.
+@extend_schema_serializer(component_name="Grown")
+class AskedMoreSerializer(GrownSerializer):
+    """The effects of extending a study, and the launch condition that its new questions skip."""
+
+    untried = serializers.CharField(
+        help_text="The launch condition that new questions skip, as a sentence; empty if there is none."
+    )
 
 
 class StudyJobSerializer(Plain):
@@ -205,14 +210,19 @@ class StudyJobSerializer(Plain):
     stage = serializers.CharField(allow_blank=True, help_text="What it does now; each stage counts from 0.")
     done = serializers.IntegerField()
     total = serializers.IntegerField(help_text="0 while unknown.")
-    result = EffectsSerializer(allow_null=True)
+    result = AskedMoreSerializer(allow_null=True)
     error = serializers.CharField(allow_blank=True)
     requested_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
 
 
-def _job_json(found: StudyJob) -> dict[str, Any]:
+def _effects(study: Study, grown: Mapping[str, int]) -> dict[str, Any]:
+    return {**grown, "untried": untested_warning(study) if grown["questions"] else ""}
+
+
+def _job_json(found: StudyJob, study: Study) -> dict[str, Any]:
     job = found.job
+    grown = job.step.get("result") if job.state == JobState.DONE else None
     return StudyJobSerializer(
         {
             "id": job.pk,
@@ -221,7 +231,7 @@ def _job_json(found: StudyJob) -> dict[str, Any]:
             "stage": found.stage,
             "done": job.done,
             "total": job.total,
-            "result": job.step.get("result") or None if job.state == JobState.DONE else None,
+            "result": _effects(study, grown) if grown else None,
             "error": job.error,
             "requested_at": job.asked_at,
             "finished_at": job.finished_at,
@@ -233,7 +243,7 @@ def _accepted_job(request: Request, study: Study, job: Job, *, is_new: bool) -> 
     if is_new:
         send(job)
     address = reverse("api_study_job", args=[study.project.slug, study.slug, job.pk], request=request)
-    return Response(_job_json(StudyJob(job)), status=202, headers={"Location": address})
+    return Response(_job_json(StudyJob(job), study), status=202, headers={"Location": address})
 
 
 class Change(StudyEndpoint):
@@ -266,16 +276,6 @@ class MoreSerializer(serializers.Serializer[Any]):
     dry_run = serializers.BooleanField(default=False, help_text="Return the effects, but change nothing.")
 
 
-# Keeps the name that the schema had before this serializer was split.
-@extend_schema_serializer(component_name="Grown")
-class AskedMoreSerializer(GrownSerializer):
-    """The effects of extending a study, and the launch condition that its new questions skip."""
-
-    untried = serializers.CharField(
-        help_text="The launch condition that new questions skip, as a sentence; empty if there is none."
-    )
-
-
 class AskMore(StudyEndpoint):
     about = "Studies"
     verbs = verbs_by_method(POST=Verb.RUN)
@@ -306,8 +306,7 @@ class AskMore(StudyEndpoint):
         if not wish["dry_run"]:
             refuse_second_job(self.study)
         grown = planned.added if is_large(planned) else foresee(grow) if wish["dry_run"] else grow()
-        told = asdict(grown) | {"untried": untested_warning(self.study) if grown.questions else ""}
-        return Response(AskedMoreSerializer(told).data)
+        return Response(AskedMoreSerializer(_effects(self.study, asdict(grown))).data)
 
 
 class _JobEndpoint(StudyEndpoint):
@@ -326,7 +325,7 @@ class OneStudyJob(_JobEndpoint):
     @extend_schema(operation_id="read_study_job", responses=StudyJobSerializer)
     def get(self, request: Request, project: str, study: str, pk: int) -> Response:
         """Return the progress of a launch or an extension by a job. It is kept for 30 days."""
-        return Response(_job_json(self.one(pk)))
+        return Response(_job_json(self.one(pk), self.study))
 
 
 class CancelStudyJob(_JobEndpoint):
@@ -335,11 +334,11 @@ class CancelStudyJob(_JobEndpoint):
 
     @extend_schema(operation_id="cancel_study_job", request=None, responses=StudyJobSerializer)
     def post(self, request: Request, project: str, study: str, pk: int) -> Response:
-        """Cancel an unfinished launch or extension; nothing of it is kept."""
+        """Cancel an unfinished launch or extension. Nothing of it is kept, except new instances added so far."""
         if not self.one(pk).job.is_unfinished:
             raise Refused(Problem("not-now", 409, "It has already ended, so there was nothing to cancel."))
         cancel_study_job(study=self.study, by=self.user, now=timezone.now())
-        return Response(_job_json(self.one(pk)))
+        return Response(_job_json(self.one(pk), self.study))
 
 
 class Progress(StudyEndpoint):

@@ -174,10 +174,11 @@ def add_instances(
     total = before.questions + len(ready) * study.design.questions_per_instance
     batches = list(_batches(surveys, study))
     for number, batch in enumerate(batches, 1):
-        # Built while others can write.
-        built = build_questions(study, [about for survey in batch for about in survey.items])
         with transaction.atomic():
-            grown = _add_surveys(_lock_study(study), batch, built, grown)
+            # Built under the lock, or a change of a mapping could come between.
+            locked = _lock_study(study)
+            built = build_questions(locked, [about for survey in batch for about in survey.items])
+            grown = _add_surveys(locked, batch, built, grown)
             is_last = number == len(batches)
             if is_last:
                 refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)

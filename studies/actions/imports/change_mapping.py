@@ -30,10 +30,16 @@ from studies.importing.mapping_change import (
 )
 from studies.importing.table import read_row
 from studies.models import Import, Instance, InstanceImage, Question, Study
+from studies.names import problem_with_text
 
 ASKED = (
     "A study has asked about instances of this import, so its mapping can no longer change: import the file into a new "
     "project, where its page begins with this mapping."
+)
+MEANWHILE = "Somebody else has changed these instances or their mapping meanwhile. Nothing was changed; try again."
+OTHERS_BESIDE = (
+    "Another import added instances from a file of the same name at the same time, so it is not known which are of "
+    "this one. Import the file into a new project instead."
 )
 NOTHING_ADDED = "This import added no instances from a table, so it has no mapping to change."
 CHANGED = ("captions", "original_captions", *NAMES, "reference")
@@ -49,11 +55,10 @@ class MappingRefused(StudyError):
 
 def instances_of(one: Import) -> QuerySet[Instance]:
     """Return the instances that an import added."""
-    begun = one.job.started_at if one.job is not None and one.job.started_at is not None else one.requested_at
     return Instance.objects.filter(
         project=one.project_id,
         source_file__in=[name[:255] for name in one.names],
-        created_at__range=(begun, one.finished_at),
+        created_at__range=(_begun_at(one), one.finished_at),
     ).order_by("pk")
 
 
@@ -67,8 +72,21 @@ def refuse_fixed_mapping(one: Import) -> None:
     """Raise MappingRefused if the mapping of an import cannot change."""
     if not one.has_mapping:
         raise MappingRefused({None: NOTHING_ADDED})
+    if _imported_beside(one):
+        raise MappingRefused({None: OTHERS_BESIDE})
     if Question.objects.filter(instance__in=instances_of(one)).exists():
         raise MappingRefused({None: ASKED})
+
+
+def _imported_beside(one: Import) -> bool:
+    """Whether another import of a file of the same name ran while this one waited or ran."""
+    others = Import.objects.filter(project=one.project_id, changes=None, dry_run=False, error="").exclude(pk=one.pk)
+    beside = others.filter(finished_at__gt=_begun_at(one), requested_at__lt=one.finished_at)
+    return any(set(one.names) & set(each.names) for each in beside)
+
+
+def _begun_at(one: Import) -> datetime:
+    return one.job.started_at if one.job is not None and one.job.started_at is not None else one.requested_at
 
 
 def row_of(instance: Instance, mapping: ColumnMapping) -> dict[str, Any]:
@@ -78,13 +96,24 @@ def row_of(instance: Instance, mapping: ColumnMapping) -> dict[str, Any]:
 
 
 class MappingChange:
-    """A change of the mapping of an import. Raises MappingRefused if it is not possible."""
+    """A change of the mapping of an import: columns that `mapping` leaves out stay what they are.
+
+    Raises MappingRefused if it is not possible.
+    """
 
     def __init__(self, one: Import, mapping: Mapping[str, str]) -> None:
-        self.one, self.new, self.old = one, mapping, current_mapping(one)
+        if unstorable := {
+            column: reason
+            for column, target in mapping.items()
+            if (reason := problem_with_text(column) or problem_with_text(target))
+        }:
+            raise MappingRefused({None: f"The mapping cannot be stored. {next(iter(unstorable.values()))}"})
+        self.one, self.old = one, current_mapping(one)
+        mapping = {**self.old, **mapping}
+        self.new: Mapping[str, str] = mapping
         if problems := problems_with_change(self.old, mapping):
             raise MappingRefused(problems)
-        if {**self.old, **mapping} == self.old:
+        if mapping == self.old:
             raise MappingRefused({None: "Nothing was changed."})
         self.instances = instances_of(one)
         self.moves = image_moves(self.old, mapping)
@@ -105,14 +134,15 @@ class MappingChange:
         return [item for item in self._read(instance) if isinstance(item, RowProblem)]
 
     def apply(self, instance: Instance) -> None:
-        """Give an instance its captions, names and notes by the new mapping; its row must have no problem."""
+        """Give an instance its captions, names and notes by the new mapping. Raises StudyError for a changed row."""
         for item in self._read(instance):
-            if isinstance(item, Record):
-                instance.captions = formatted_captions(item, instance.caption_rule)
-                instance.original_captions = dict(item.captions)
-                instance.reference = {**item.reference}
-                for name in NAMES:
-                    setattr(instance, name, getattr(item, name))
+            if isinstance(item, RowProblem):
+                raise StudyError(MEANWHILE)
+            instance.captions = formatted_captions(item, instance.caption_rule)
+            instance.original_captions = dict(item.captions)
+            instance.reference = {**item.reference}
+            for name in NAMES:
+                setattr(instance, name, getattr(item, name))
 
     def _read(self, instance: Instance) -> Iterator[Record | RowProblem]:
         """Yield the record of an instance by the new mapping, or its problems."""
@@ -217,9 +247,10 @@ def change_mapping(
     with transaction.atomic():
         # Two changes of one import come one after the other.
         Import.objects.select_for_update(of=("self",)).get(pk=one.pk)
-        # A launch or an extension, which locks its study, reads the instances before or after the change.
+        # A launch, an extension or a draw, which locks its study, reads the instances before or after the change.
         list(Study.objects.select_for_update(of=("self",), no_key=True).filter(project=one.project_id).order_by("pk"))
-        change = MappingChange(one, mapping)
+        if current_mapping(one) != change.old:
+            raise StudyError(MEANWHILE)
         for batch in _batches(change.instances) if change.changes_rows else ():
             for instance in batch:
                 change.apply(instance)
@@ -243,7 +274,7 @@ def _save(instances: list[Instance]) -> None:
     """Update rows with a plain statement: `bulk_update` builds one value by value, minutes for 100,000 rows."""
     table = connection.ops.quote_name(Instance._meta.db_table)
     fields = [field for field in Instance._meta.concrete_fields if field.name in CHANGED]
-    columns = ", ".join(f"{field.name} = %s" for field in fields)
+    columns = ", ".join(f"{connection.ops.quote_name(field.attname)} = %s" for field in fields)
     with connection.cursor() as cursor:
         cursor.executemany(
             f"UPDATE {table} SET {columns} WHERE id = %s",  # noqa: S608 (columns of the model)

@@ -110,8 +110,8 @@ def request_mapping_change(*, wanted: Import, mapping: Mapping[str, str], by: Us
     An equal unfinished change is returned instead of a new one. Of several different ones the last counts.
     """
     refuse_fixed_mapping(wanted)
-    MappingChange(wanted, mapping)
-    asked = _request_fields(wanted) | {"mapping": dict(sorted(mapping.items())), "upload": None, "changes": wanted}
+    change = MappingChange(wanted, mapping)
+    asked = _request_fields(wanted) | {"mapping": dict(sorted(change.new.items())), "upload": None, "changes": wanted}
     return _request(Import(**asked), by=by, now=now)
 
 
@@ -318,7 +318,7 @@ def _note_failure(job: Job) -> None:
 IMPORT = Work(
     run=_import,
     unit="rows",
-    trouble="The server could not do this import. Nothing was imported; try again.",
+    trouble="The server could not do this. Nothing was imported or changed; try again.",
     minutes=110,
     # No progress only while saving: seconds for thousands of rows.
     patience=timedelta(minutes=15),

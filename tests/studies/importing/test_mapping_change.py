@@ -87,7 +87,14 @@ def test_columns_without_numbers_are_split_or_merged_by_nobody() -> None:
 def test_right_answers_follow_their_options() -> None:
     new = OLD | {"b": "caption:negative_caption", "i_1": "image:image", "i_2": "image:foil"}
     renamed = right_answers(OLD, new)
-    assert renamed == {"foil": "negative_caption", "candidate-0": "image", "candidate-1": "foil"}
+    assert renamed == {
+        **{"foil": "negative_caption", "foil_": "negative_caption_"},
+        **{"candidate-0": "image", "candidate-1": "foil"},
+    }
+    # Of a list of captions, the first has the role itself; a column with a role of its own is another.
+    listed = {"a": "caption:text", "b": "caption:text_3"}
+    names = right_answers(listed, listed | {"a": "caption:caption"})
+    assert [renamed_right(name, names) for name in ("text", "text_2", "text_3")] == ["caption", "caption_2", "text_3"]
     assert renamed_right(["candidate-1", "none", 3, {"foil": "caption"}], renamed) == [
         *("foil", "none", 3),
         {"negative_caption": "caption"},

@@ -10,6 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from background.models import Job, JobState
+from studies.actions.imports import change_mapping
+from studies.actions.imports.change_mapping import MappingChange, MappingRefused
 from studies.actions.imports.import_jobs import request_mapping_change
 from studies.actions.projects.tags import tag_instances
 from studies.models import Event, Import, Instance, Membership, Project, Question
@@ -297,3 +299,40 @@ def test_the_action_takes_what_a_script_says(editor: Client) -> None:
     work()
     assert set(Instance.objects.get(key="8").captions) == {"words", "foil"}
     assert Instance.objects.get(key="8").reference == {"other": {"mood": "loud"}}
+
+
+def test_columns_that_a_script_leaves_out_stay_what_they_are(editor: Client) -> None:
+    one = imported(editor)
+    wanted = request_mapping_change(wanted=one, mapping={"mood": "type"}, by=make_person("ada"), now=timezone.now())
+    assert wanted.mapping == MAPPING | {"mood": "type"}
+    work()
+    first = Instance.objects.get(key="8")
+    assert (first.captions, first.type) == ({"caption": "A blue vase.", "foil": "A red vase."}, "loud")
+
+
+def test_a_name_that_no_database_stores_is_refused(editor: Client) -> None:
+    one = imported(editor)
+    with pytest.raises(MappingRefused, match="cannot be stored"):
+        request_mapping_change(wanted=one, mapping={"a\0": "other"}, by=make_person("ada"), now=timezone.now())
+
+
+def test_of_two_changes_at_once_the_second_is_refused(editor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second was checked against the mapping before the first."""
+    one, ada = imported(editor), make_person("ada")
+    request_mapping_change(wanted=one, mapping={"mood": "type"}, by=ada, now=timezone.now())
+    before = dict(MAPPING)
+    monkeypatch.setattr(change_mapping, "current_mapping", lambda one: before.copy() if before else {"mood": "subtype"})
+    monkeypatch.setattr(MappingChange, "image_problems", lambda change: before.clear())
+    work()
+    assert Import.objects.latest("pk").error == change_mapping.MEANWHILE
+    assert Instance.objects.get(key="7").type == ""
+
+
+def test_instances_that_may_be_of_another_import_are_left_alone(editor: Client) -> None:
+    """Another import of a file of the same name waited while this one ran."""
+    first = imported(editor)
+    second = imported(editor, TABLE.replace(b"\n7,", b"\n17,").replace(b"\n8,", b"\n18,"))
+    assert editor.get(address_of(first)).status_code == 200
+    Import.objects.filter(pk=second.pk).update(requested_at=first.requested_at)
+    Job.objects.filter(pk=second.job.pk if second.job else 0).delete()
+    assert change_mapping.OTHERS_BESIDE in words_of(editor.get(address_of(second), follow=True))

@@ -20,7 +20,15 @@ from studies.actions.imports.change_mapping import (
     row_of,
 )
 from studies.actions.imports.import_jobs import request_mapping_change
-from studies.importing.mapping import IMAGE, OTHER, TARGETS, columns_of_role, guess_role, target_and_role
+from studies.importing.mapping import (
+    IMAGE,
+    OTHER,
+    TARGETS,
+    columns_of_role,
+    differ_only_in_number,
+    guess_role,
+    target_and_role,
+)
 from studies.importing.mapping_change import targets_to_choose
 from studies.models import Import, Instance
 from studies.permissions import Verb
@@ -91,7 +99,8 @@ def _cell(column: str, old: Mapping[str, str], instance: Instance, fields: Mappi
     if target == IMAGE:
         together = [name for name, its in columns_of_role(old, IMAGE, list(old)) if its == role]
         images = sorted((use for use in instance.images.all() if use.role == role), key=lambda use: use.position)
-        if len(together) > 1 and len(images) == len(together):
+        # The order of columns whose names have no numbers is not stored.
+        if len(together) > 1 and differ_only_in_number(together) and len(images) == len(together):
             images = [images[together.index(column)]]
         return {"pictures": images[:PICTURES_IN_A_CELL], "more": len(images[PICTURES_IN_A_CELL:])}
     value = instance.key if target == "key" else instance.reference.get("right", "") if target == "right" else ""
