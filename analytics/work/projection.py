@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from math import ceil
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 # Hours with answers that the rate is measured over, and the answers needed in them.
@@ -62,8 +63,9 @@ def projected_end(
     since = max(first, starts[0])
     minutes = (last - since) / MINUTE
     if minutes < LEAST_MINUTES:
-        span = f"all answers came within {int(minutes)} minutes, and it takes {LEAST_MINUTES}"
-        return Projection(None, reason=f"Too early to project the end: {span}.")
+        span = max(1, ceil(minutes))
+        within = f"all answers came within {span} minute{'s' * (span > 1)}, and it takes {LEAST_MINUTES}"
+        return Projection(None, reason=f"Too early to project the end: {within}.")
     longest_break = max((later - earlier for earlier, later in pairwise(starts)), default=HOUR)
     per_hour = given * 60 / minutes
     if left / per_hour > FARTHEST / HOUR:

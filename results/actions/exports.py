@@ -215,7 +215,7 @@ def request_export(
         raise CannotExport("There is nothing to export yet: the study has not been launched.")
     if instances is not None and not instances:
         raise CannotExport("No instance is chosen.")
-    if instances is None and get_writer(format).needs:
+    if instances is None:
         check_fits([study] if release is None else release.studies(), format, release)
     what = What.EXPORT_REQUESTED if release is None else What.RELEASE_REQUESTED
     wanted: dict[str, Any] = {"format": format} if release is None else {"format": format, "release": release.name}

@@ -15,7 +15,9 @@ from results.models import Release
 # What can change in an item -> the fields of its stored row that are compared.
 ASPECTS: Mapping[str, Sequence[str]] = {
     "captions": ("captions", "original_captions", "caption_rule"),
-    "pictures": ("images", "pair"),
+    "images": ("images",),
+    "pair": ("pair",),
+    "right answer": ("target",),
     "type": ("type", "subtype"),
     "split": ("split",),
     "decision": ("decision", "winner", "settled", "rule"),

@@ -278,6 +278,8 @@ def check_held(writer: Writer, done: int, total: int) -> None:
 
 def check_fits(studies: Sequence[Study], format: str, release: Release | None = None) -> None:
     """Raise CannotExport if `format` can hold nothing of a release, or of what `studies` accept now."""
+    if not get_writer(format).needs:
+        return
     if release is not None and release.file:
         empty: Mapping[str, str] = release.dossier.get("empty_formats", {})
     else:

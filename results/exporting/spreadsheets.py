@@ -1,10 +1,27 @@
-"""CSV cells that are safe in a spreadsheet."""
+"""CSV that is safe in a spreadsheet."""
 
+import csv
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 # A spreadsheet runs a cell that starts with one of these as a formula.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+class _Line:
+    """File-like target of csv that returns each line."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def csv_lines(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[str]:
+    """Yield the lines of a table as CSV, one row at a time."""
+    table = csv.writer(_Line())
+    yield table.writerow(header)
+    for row in rows:
+        yield table.writerow(map(cell, row))
 
 
 def cell(value: Any) -> Any:

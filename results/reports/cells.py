@@ -14,15 +14,16 @@ def value_or_reason(value: float | None, reason: str | None) -> Cell:
     return Undefined(reason or "") if value is None else value
 
 
-def limits_or_reason(low: float | None, high: float | None, reason: str | None) -> Cell:
+def limits_or_reason(low: float | None, high: float | None, reason: str | None, warning: str | None = None) -> Cell:
+    """Return an interval, or why there is none; with a `warning`, why it cannot be relied on."""
+    if reason is None and warning:
+        return Undefined(warning)
     return Undefined(reason or "") if low is None or high is None else Range(low, high)
 
 
 def range_or_reason(interval: Interval | Limits | PredictionPowered) -> Cell:
     """Return an interval, or why there is none or none that can be relied on."""
-    if interval.reason is None and interval.warning:
-        return Undefined(interval.warning)
-    return limits_or_reason(interval.low, interval.high, interval.reason)
+    return limits_or_reason(interval.low, interval.high, interval.reason, interval.warning)
 
 
 def ends_of(found: Cell) -> tuple[float | None, float | None]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from results.reports.base import AnnotatorName, Bar, Cell, LinkedCount, Positions, Range, Shown, Table, Undefined
+from results.reports.explorer_links import ALL
 
 NOT_DEFINED = "—"
 # The column of types, and what stands in it for instances without one.
@@ -19,7 +20,7 @@ class TextCell:
     """A cell ready to be shown.
 
     `reason`: why a number is undefined, else "". `query`: the query of the list of a count's instances, starting with a
-    question mark, else "". `explained`: what is listed, if it differs from what was counted. `instances`: the number
+    question mark, else "". `tooltip`: what is listed, if it differs from what was counted. `instances`: the number
     listed. `is_person`: it is the name of an annotator. `bar`: value, low and high of a bar, `columns`: heights of
     columns, each from 0 to 1.
     """
@@ -27,7 +28,7 @@ class TextCell:
     text: str
     reason: str = ""
     query: str = ""
-    explained: str = ""
+    tooltip: str = ""
     instances: int = 0
     is_person: bool = False
     bar: Sequence[float] = ()
@@ -66,6 +67,12 @@ class TextTable:
         return [*self.table.notes, *(f"({_letter(index)}) {reason}" for index, reason in enumerate(self.reasons))]
 
 
+def category_label(category: tuple[str, str]) -> str:
+    """Return a type and subtype as a label."""
+    type, subtype = category
+    return ALL if category == (ALL, ALL) else f"{type or NO_TYPE} {subtype}".rstrip()
+
+
 def text_table(table: Table) -> TextTable:
     headings = [f"{column.title} (%)" if column.shown == "share" else column.title for column in table.columns]
     cells = [
@@ -84,7 +91,7 @@ def _text_cell(cell: Cell, shown: Shown) -> TextCell:
         return TextCell(text, reason=cell.reason)
     # Zeros have no link.
     if isinstance(cell, LinkedCount) and cell:
-        return TextCell(text, query=f"?{cell.query}", explained=cell.tooltip, instances=cell.instances)
+        return TextCell(text, query=f"?{cell.query}", tooltip=cell.tooltip, instances=cell.instances)
     if isinstance(cell, Bar) and cell.most:
         ends = (cell if cell.low is None else cell.low, cell if cell.high is None else cell.high)
         return TextCell(text, bar=[round(min(each / cell.most, 1), 3) for each in (cell, *ends)])

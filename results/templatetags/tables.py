@@ -72,7 +72,7 @@ def _content(cell: TextCell, links: Links) -> Any:
         person = reverse("person", args=[links.project.slug, cell.text])
         return format_html('<a class="pseudonym" href="{}">{}</a>', person, cell.text)
     if cell.query and links.project:
-        title = format_html(' title="{}"', cell.explained) if cell.explained else ""
+        title = format_html(' title="{}"', cell.tooltip) if cell.tooltip else ""
         return format_html('<a href="{}"{}>{}</a>', links.to_instances(cell), title, cell.text)
     return _small_chart(cell) + escape(cell.text)
 

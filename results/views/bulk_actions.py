@@ -19,7 +19,8 @@ from django.views.decorators.http import require_http_methods
 from background.tasks import send
 from results.actions.exports import exportable_study, job_of, launched_studies, request_export
 from results.errors import CannotExport
-from results.exporting import FORMATS, get_writer
+from results.exporting import FORMATS
+from results.queries.exports.empty_formats import format_options
 from results.queries.instances.explorer import list_instances
 from results.queries.instances.pages import row_id
 from results.queries.studies.pipeline import studies_in_order
@@ -163,8 +164,8 @@ def export(request: HttpRequest, project: Project) -> HttpResponse:
         return redirect("study_exports", project.slug, study.slug)
 
     studies = [study.slug for study in launched_studies(project)]
-    formats = {name: get_writer(name).title for name in FORMATS}
-    return _answer(request, project, act, ["study", "format"], "export.html", studies=studies, formats=formats)
+    given = ["study", "format"]
+    return _answer(request, project, act, given, "export.html", studies=studies, formats=format_options(FORMATS))
 
 
 @project_view(Verb.DESIGN)

@@ -39,10 +39,12 @@ def request_one(request: HttpRequest, study: Study) -> HttpResponse:
         else:
             send(job_of(export=export))
         return redirect("study_exports", study.project.slug, study.slug)
+    may = may_do(request, study.project)
+    empty = empty_formats([study]) if may["export"] and study.state != StudyState.DRAFT else ()
     context = {
         "study": study,
-        "may": may_do(request, study.project),
-        "formats": format_options(FORMATS, empty_formats([study]) if study.state != StudyState.DRAFT else ()),
+        "may": may,
+        "formats": format_options(FORMATS, empty),
         "exports": offered_exports(EXPORTS.filter(study=study)[:EXPORTS_SHOWN]),
         "simulated": simulated_in_study(study),
     }

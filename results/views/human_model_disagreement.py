@@ -19,6 +19,7 @@ from results.queries.studies.simulated_answers import simulated_in_project
 from results.reports.explorer_links import ALL, NO_NAME
 from results.reports.facts import Disagreement, Way
 from results.reports.sections.human_model_disagreement import TITLES, count_disagreements
+from results.reports.text import NO_TYPE
 from results.views.guards import project_view
 from studies.models import Project
 from studies.permissions import Verb
@@ -69,7 +70,7 @@ def disagreement_context(project: Project, human_model_disagreements: Sequence[D
             (urlencode({"way": way, **where}), urlencode({"parted": way, **where}), *numbers)
             for way, numbers in line.counts.items()
         ]
-        lines.append(CountedLine(list(named.values()), counts))
+        lines.append(CountedLine([line.study, line.category[0] or NO_TYPE, line.category[1]], counts))
     return {"disagreements": lines, "disagreement_titles": list(TITLES.values()), "disagreement_project": project}
 
 

@@ -1,6 +1,6 @@
 """The instances of a project, and the history of one instance."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,8 @@ from django.views.decorators.http import require_safe
 from results.actions.pseudonyms import name_annotators
 from results.exporting.rows import target_text
 from results.queries.instances.explorer import (
-    ALIKE,
     BY_FIGURES,
     ORDERS,
-    PARTED,
-    PROGRESS,
-    QUESTIONS,
-    REASONS,
     SOURCE,
     InstanceFilters,
     list_instances,
@@ -126,7 +121,7 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
         "count": count,
         "counted": _earlier_count(request, count),
         "page": page,
-        **_choices(project, search.wanted),
+        **_choices(project, search.wanted, coded),
     }
     return render(request, "results/instances/list.html", context)
 
@@ -150,19 +145,13 @@ def _names(project: Project, studies: Sequence[Study], table: FacetTable | None)
     }
 
 
-def _choices(project: Project, wanted: InstanceFilters) -> dict[str, Any]:
-    """Return the options of the filter form."""
-    coded = {
-        "progress": ("Any", PROGRESS),
-        "question": ("Any", QUESTIONS),
-        "alike": ("Any", ALIKE),
-        "reason": ("Any or none", REASONS),
-        "parted": ("Any", PARTED),
-    }
+def _choices(project: Project, wanted: InstanceFilters, coded: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """Return the options of the filter form. `coded`: of `coded_texts`."""
+    unchosen = {"progress": "Any", "question": "Any", "alike": "Any", "reason": "Any or none", "parted": "Any"}
     return {
         "models": [str(model) for model in project.models.with_predictions(project)],
         "orders": {name: order.title for name, order in ORDERS.items() if name != SOURCE},
-        "coded": [(name, LABELS[name], *options, getattr(wanted, name)) for name, options in coded.items()],
+        "coded": [(name, LABELS[name], any, coded[name], getattr(wanted, name)) for name, any in unchosen.items()],
         "chosen_facets": [(name, value) for name in FACETS if (value := getattr(wanted, name))],
     }
 

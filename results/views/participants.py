@@ -173,14 +173,15 @@ def people(request: HttpRequest, project: Project) -> HttpResponse:
     lines = people_lines(project, who=who, page=request.GET.get("page"), order=sort_key)
     table = page_table(people_table((line.name, numbers.get(line.name)) for line in lines.object_list))
     flags = [[*line.flags, *_position_flags(numbers.get(line.name))] for line in lines.object_list]
-    at_most = [by(numbers[line.name]) if line.name in numbers else None for line in lines.object_list]
+    has_limit = order in AT_MOST
+    limits = [by(numbers[each.name]) if has_limit and each.name in numbers else None for each in lines.object_list]
     context = {
         "project": project,
         "kept": kept,
         "people": lines,
         "rows": [
-            (line, cells[1:], flags, None if most is None else 100 * most)
-            for line, cells, flags, most in zip(lines.object_list, table.cells, flags, at_most, strict=True)
+            (line, cells[1:], their_flags, None if limit is None else 100 * limit)
+            for line, cells, their_flags, limit in zip(lines.object_list, table.cells, flags, limits, strict=True)
         ],
         "has_flags": any(flags) or any(line.removal for line in lines.object_list),
         "notes": table.notes,

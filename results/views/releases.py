@@ -1,7 +1,6 @@
 """Releases requested on a page, frozen and written in the background. Only owners get provider ids."""
 
-import csv
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
@@ -18,7 +17,7 @@ from results.actions.release_comparison import ReleaseComparison, compare_releas
 from results.actions.releases import RELEASE_FORMATS, check_format, other_dataset_studies, prepare_release, provider_ids
 from results.errors import CannotExport
 from results.exporting.dataset_card import About
-from results.exporting.spreadsheets import cell
+from results.exporting.spreadsheets import csv_lines
 from results.models import Release
 from results.queries.exports.available_exports import OfferedExport, RemovalDates, find_removals
 from results.queries.exports.empty_formats import FormatOption, empty_formats, format_options
@@ -163,22 +162,8 @@ def compare(request: HttpRequest, project: Project) -> HttpResponse | StreamingH
     return render(request, "results/releases/compare.html", context, status=409 if problem else 200)
 
 
-class _Line:
-    """File-like target of csv that returns each line."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-def _compared_lines(comparison: ReleaseComparison) -> Iterator[str]:
-    table = csv.writer(_Line())
-    yield table.writerow(("what", "item", "split", "type", "changed"))
-    for row in comparison.rows():
-        yield table.writerow([cell(value) for value in row])
-
-
 def _compared_csv(comparison: ReleaseComparison) -> StreamingHttpResponse:
     name = f"{comparison.before.file_name}-to-{comparison.after.file_name}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    lines = _compared_lines(comparison)
+    lines = csv_lines(("what", "item", "split", "type", "changed"), comparison.rows())
     return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)

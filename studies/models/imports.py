@@ -105,6 +105,13 @@ class Import(models.Model):
         return self.finished_at is None
 
     @property
+    def current_mapping(self) -> dict[str, str]:
+        """Its mapping after the last change."""
+        made = [each for each in self.mapping_changes.all() if each.finished_at is not None and not each.error]
+        last = max(made, key=lambda each: (each.finished_at, each.pk), default=self)
+        return dict(last.mapping)
+
+    @property
     def has_mapping(self) -> bool:
         """Whether it added instances, by a mapping of the columns of a table."""
         if not self.mapping or self.changes_id is not None or self.is_unfinished or self.error or self.dry_run:

@@ -291,7 +291,7 @@ def test_every_count_leads_to_as_many_instances_as_it_says(
     compute_now(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
     pages = [f"/studies/vases/{study}/{page}/" for study in BEFORE for page in ("results", "annotators")]
     counts = {
-        (cell.query, cell.text, cell.explained)
+        (cell.query, cell.text, cell.tooltip)
         for page in ["/projects/vases/results/", *pages]
         for table in [*client.get(page).context.get("tables", ()), *tables_of(client, page).values()]
         for row in table.cells

@@ -3,11 +3,13 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.utils import timezone
 
 from results.actions.exports import exportable_study
 from results.actions.releases import (
     RELEASE_FORMATS,
+    check_fits,
     freeze_release,
     prepare_release,
     release_into,
@@ -60,7 +62,10 @@ class Command(BaseCommand):
         about = About(options["name"], options["description"], options["licence"], options["citation"])
         try:
             study, *beside = _studies(project, options["study"], options["name"])
-            release, created = prepare_release(study=study, beside=beside, about=about, by=by, now=timezone.now())
+            # A format that cannot hold the items leaves no release behind.
+            with transaction.atomic():
+                release, created = prepare_release(study=study, beside=beside, about=about, by=by, now=timezone.now())
+                check_fits(release.studies(), options["format"], release)
             freeze_release(release=release, now=timezone.now())
             self._write(release, options["format"], options["out"], by, created=created)
             if options["with_provider_ids"]:

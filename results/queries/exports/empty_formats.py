@@ -6,11 +6,12 @@ from itertools import islice
 
 from results.exporting import FORMATS, Writer, get_writer
 from results.exporting.rows import AcceptedInstance
-from results.queries.instances.accepted_items import instances_of_studies
+from results.queries.instances.accepted_items import CHUNK, instances_of_studies
 from studies.models import Study
 
-# A page reads at most this many items. Where there are more and none fits, making the file gives the answer.
-READ_AT_MOST = 500
+# A page reads at most this many items, which come in one batch. Where there are more and none fits, making the file
+# gives the answer.
+READ_AT_MOST = CHUNK
 
 
 @dataclass(frozen=True)

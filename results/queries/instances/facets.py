@@ -205,9 +205,8 @@ def count_facets(
 ) -> FacetCounts | None:
     """Return how many instances the list would show for each value of each facet, the other filters unchanged.
 
-    None if the filters that are no facets leave too many instances. studies, said: as for `explorer.list_instances`.
-    shown: the instances that match `wanted`, if they were selected already. No query where only
-    facets filter.
+    None if the filters that are no facets leave too many instances. Without such filters it takes no query. studies,
+    said: as for `explorer.list_instances`. shown: the instances that match `wanted`, if they were selected already.
     """
     others, among = _without_facets(wanted, order), None
     if any(asdict(others).values()):

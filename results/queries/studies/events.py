@@ -306,7 +306,7 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     ),
     What.NETWORKS_OPENED: _say_numbers("let {networks:network} hold any number of places of {study}"),
     What.TIMES_ACCEPTED: _say_numbers("accepted the times of a session of {study}"),
-    What.ANNOTATOR_WITHDRAWN: _say_effects("noted that {annotator} took their consent back"),
+    What.ANNOTATOR_WITHDRAWN: _say_effects("noted the withdrawal of {annotator}"),
     What.ANNOTATOR_EXCLUDED: _say_effects("excluded {annotator} ({reason})"),
     What.ANNOTATOR_LET_BACK: _say_effects("let the answers of {annotator} count again"),
     What.SLOTS_REOPENED: _say_numbers("opened {slots:place} of {annotator} for others"),

@@ -1,6 +1,6 @@
 """The studies of a project in pipeline order, and the number of items each accepted."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -63,7 +63,7 @@ class Counts:
 
     @property
     def others(self) -> Sequence[tuple[str, str, int, str]]:
-        """Return the other outcomes: name in addresses, word, number, what a list shows."""
+        """Return the other outcomes: name in addresses, word, number, tooltip."""
         words = [outcome for outcome in Outcome if outcome is not Outcome.ACCEPTED and self.of.get(outcome)]
         return [
             (in_address(outcome), outcome.value, self.of[outcome], self._tooltip(self.of[outcome], outcome))
@@ -188,19 +188,18 @@ def _counts(studies: Sequence[Study]) -> dict[int, dict[Category, Counts]]:
     for study, type, subtype, *alike, instance, item in by_item.distinct():
         outcomes = of_items.setdefault((study, instance, item), ((type, subtype), set()))[1]
         outcomes.add(_outcome(*alike, accepts=accepts[study]))
+    units = {study.pk: ITEMS if study.design.asks_about_parts else INSTANCES for study in studies}
     # The instances that have an item of each outcome, and of any.
-    about: dict[tuple[int, Category], dict[Outcome | None, set[int]]] = {}
+    about: dict[tuple[int, Category], defaultdict[Outcome | None, set[int]]] = defaultdict(lambda: defaultdict(set))
     for (study, instance, item), (category, outcomes) in of_items.items():
         outcome = outcome_of_item(item, outcomes)
         found[study].setdefault(category, Counter())[outcome] += 1
-        for shown in (outcome, None):
-            about.setdefault((study, category), {}).setdefault(shown, set()).add(instance)
-    units = {study.pk: ITEMS if study.design.asks_about_parts else INSTANCES for study in studies}
+        if units[study] == ITEMS:
+            about[study, category][outcome].add(instance)
+            about[study, category][None].add(instance)
     return {
         study: {
-            category: Counts(
-                of, units[study], Counter({each: len(pks) for each, pks in about.get((study, category), {}).items()})
-            )
+            category: Counts(of, units[study], {each: len(pks) for each, pks in about[study, category].items()})
             for category, of in by.items()
         }
         for study, by in found.items()

@@ -19,6 +19,7 @@ from results.reports.facts import StudyFacts
 from results.reports.labels import answers_to
 from results.reports.sections.activity import seconds_chart
 from results.reports.sections.funnel import Category
+from results.reports.text import category_label
 
 RIGHT, RIGHT_OPTION = "right", "the right option"
 SHARES = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))
@@ -124,7 +125,7 @@ def _places_of_categories(categories: Sequence[Category]) -> Mapping[Category, l
 def rates_chart(study: StudyFacts) -> Chart:
     points: dict[str, list[Point]] = {}
     for each in _rates(study):
-        label = " ".join(filter(None, dict.fromkeys(each.category)))
+        label = category_label(each.category)
         points.setdefault(f"{each.kind}: {each.option}", []).append(
             Point(label, each.share.value, each.share.low, each.share.high)
         )

@@ -17,7 +17,7 @@ def cost_table(project: ProjectFacts) -> Table:
         *(Column("Study"), Column("Annotators", "count"), Column("Sessions finished", "count")),
         *(Column("Currency"), Column("Pay per session", "money"), Column("Pay per answer", "money")),
         *(Column("Answers paid", "count"), Column("Cost of sessions", "money"), Column("Cost of answers", "money")),
-        *(Column("Cost without fees", "money"), Column("Finished sessions, paid each")),
+        *(Column("Cost without fees", "money"), Column("Finished sessions by pay")),
         *(Column("Sessions timed", "count"), Column("Hourly wage, median", "money")),
         Column("Hourly wage, tenth percentile", "money"),
     ]
@@ -29,8 +29,10 @@ def cost_table(project: ProjectFacts) -> Table:
     if any(len(study.paid_each) > 1 for study in project.studies):
         notes.append(
             "A session that finished with fewer answers than its study file asks for, such as one stopped half way, is "
-            "paid its share. Undecided: sessions with unlikely times, which are paid nothing until you accept them."
+            "paid its share."
         )
+    if any(map(_undecided, project.studies)):
+        notes.append("Undecided: sessions with unlikely times, which are paid nothing until you accept them.")
     if any(study.per_answer for study in project.studies):
         notes.append(
             "Every stored answer is paid, including answers of unfinished sessions and answers that do not count. The "
@@ -53,19 +55,28 @@ def _row(study: StudyFacts) -> Sequence[Cell]:
         *(study.slug, study.annotators, finished),
         *(study.currency, study.per_session, study.per_answer),
         *(study.answers_paid, of_sessions, of_answers, of_sessions + of_answers),
-        _paid_each(study, finished),
+        _paid_each(study),
         wage.n,
         missing if wage.median is None else wage.median,
         missing if wage.tenth_percentile is None else wage.tenth_percentile,
     )
 
 
-def _paid_each(study: StudyFacts, finished: int) -> str:
-    """Return how many finished sessions are paid which amount, highest first. Example: "4 at 1.00, 1 at 0.50"."""
-    amounts = sorted(study.paid_each.items(), reverse=True)
-    undecided = finished - sum(study.paid_each.values())
-    said = [f"{n:,} at {amount:.2f}" for amount, n in amounts]
+def _paid_each(study: StudyFacts) -> str:
+    """Return how many finished sessions are paid which amount, highest first. Example: "4 at 1.00, 1 at 0.50".
+
+    Empty where only answers are paid.
+    """
+    if not study.per_session:
+        return ""
+    said = [f"{n:,} at {amount:.2f}" for amount, n in sorted(study.paid_each.items(), reverse=True)]
+    undecided = _undecided(study)
     return ", ".join([*said, *([f"{undecided:,} undecided"] if undecided else [])])
+
+
+def _undecided(study: StudyFacts) -> int:
+    """Return the number of finished sessions whose pay is not decided."""
+    return study.sessions.get(FINISHED, 0) - sum(study.paid_each.values()) if study.per_session else 0
 
 
 def cost_chart(study: StudyFacts) -> Chart:

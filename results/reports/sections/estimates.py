@@ -5,7 +5,6 @@ estimate.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from analytics.alternative_annotator import (
 from analytics.intervals.prediction_powered_inference import METHOD, prediction_powered_scores
 from analytics.scores import Outcomes
 from results.reports.base import Cell, Column, Table
-from results.reports.cells import range_or_reason, value_or_reason
+from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
 from results.reports.facts import ProjectFacts
 from results.reports.sections.funnel import kept_instances
 from results.reports.sections.human_model_comparison import shared_units
@@ -104,7 +103,7 @@ def _powered_rows(baseline: Baseline, model: ModelOutcomes) -> Iterable[Sequence
             *(baseline.study.slug, model.who, name, labelled, each.n_unlabelled),
             *(value_or_reason(each.value, each.reason), range_or_reason(each)),
             value_or_reason(each.alone, each.reason),
-            range_or_reason(replace(each, low=each.alone_low, high=each.alone_high)),
+            limits_or_reason(each.alone_low, each.alone_high, each.reason, each.warning),
             each.weight,
         )
 

@@ -24,7 +24,7 @@ from results.reports.sections.people import (
     majority_scores,
     score_people,
 )
-from results.reports.text import NO_TYPE
+from results.reports.text import category_label
 
 HUMANS, CHANCE_ROW, DATASET_ROWS = "Humans", "Random chance", "the whole dataset"
 FINER = frozenset(FOUR.values())
@@ -398,7 +398,7 @@ def _series(baseline: Baseline) -> Iterable[tuple[str, list[Point]]]:
         return
     by_label = by_category(shown.judged, baseline.categories)
     labels = {
-        category: f"{_label(category)} (n = {len({one.unit for one in judged}):,})"
+        category: f"{category_label(category)} (n = {len({one.unit for one in judged}):,})"
         for category, judged in by_label.items()
         if judged and (category == (ALL, ALL) or category[1] != ALL)
     }
@@ -418,8 +418,3 @@ def _human_point(label: str, judged: Sequence[UnitScore]) -> Point:
 def _point(label: str, found: Score) -> Point:
     low, high = wilson_interval(found.count, found.n) or (None, None)
     return Point(label, found.share, low, high)
-
-
-def _label(group: Category) -> str:
-    type, subtype = group
-    return ALL if group == (ALL, ALL) else f"{type or NO_TYPE} {subtype}".rstrip()

@@ -62,12 +62,6 @@ def instances_of(one: Import) -> QuerySet[Instance]:
     ).order_by("pk")
 
 
-def current_mapping(one: Import) -> dict[str, str]:
-    """Return the mapping of an import after its last change."""
-    changed = one.mapping_changes.filter(error="").exclude(finished_at=None).order_by("finished_at", "pk").last()
-    return dict((changed or one).mapping)
-
-
 def refuse_fixed_mapping(one: Import) -> None:
     """Raise MappingRefused if the mapping of an import cannot change."""
     if not one.has_mapping:
@@ -108,7 +102,7 @@ class MappingChange:
             if (reason := problem_with_text(column) or problem_with_text(target))
         }:
             raise MappingRefused({None: f"The mapping cannot be stored. {next(iter(unstorable.values()))}"})
-        self.one, self.old = one, current_mapping(one)
+        self.one, self.old = one, one.current_mapping
         mapping = {**self.old, **mapping}
         self.new: Mapping[str, str] = mapping
         if problems := problems_with_change(self.old, mapping):
@@ -249,7 +243,7 @@ def change_mapping(
         Import.objects.select_for_update(of=("self",)).get(pk=one.pk)
         # A launch, an extension or a draw, which locks its study, reads the instances before or after the change.
         list(Study.objects.select_for_update(of=("self",), no_key=True).filter(project=one.project_id).order_by("pk"))
-        if current_mapping(one) != change.old:
+        if one.current_mapping != change.old:
             raise StudyError(MEANWHILE)
         for batch in _batches(change.instances) if change.changes_rows else ():
             for instance in batch:

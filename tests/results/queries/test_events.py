@@ -26,10 +26,10 @@ def test_each_change_about_a_person_is_told_in_numbers_and_by_pseudonym_until_th
         f"excluded {name} (A bot.): 2 answers, 2 questions decided otherwise",
         f"opened 2 places of {name} for others",
         f"let the answers of {name} count again: 2 answers, 2 questions decided otherwise",
-        f"noted that {name} took their consent back: 2 answers, 2 questions decided otherwise",
+        f"noted the withdrawal of {name}: 2 answers, 2 questions decided otherwise",
     ]
     forget(annotator=person("ann"), project=study.project, by="tests", now=REMOVED)
     deleted, *others = [line.what for line in events_about_people(study.project)]
     assert deleted == "deleted what was stored of an annotator, 2 answers"
-    assert others[0].startswith("noted that somebody who is forgotten by now took their consent back: 2 answers")
+    assert others[0].startswith("noted the withdrawal of somebody who is forgotten by now: 2 answers")
     assert name not in " ".join(others)

@@ -30,6 +30,7 @@ def test_what_answers_are_paid_stands_beside_what_sessions_are() -> None:
         owed_for_sessions=Decimal("6.00"),
         answers_paid=50,
         sessions={"finished": 3},
+        paid_each={Decimal("2.00"): 3},
         paid=[PaidSession(1200.0, 20)],
     )
     table = cost_table(replace(PROJECT, studies=[study]))
@@ -51,9 +52,22 @@ def test_sessions_that_are_paid_a_share_make_the_row_add_up() -> None:
     )
     table = cost_table(replace(PROJECT, studies=[study]))
     row = dict(zip([column.title for column in table.columns], table.rows[0], strict=True))
-    assert row["Finished sessions, paid each"] == "4 at 1.00, 1 at 0.50, 1 undecided"
+    assert row["Finished sessions by pay"] == "4 at 1.00, 1 at 0.50, 1 undecided"
     assert row["Cost of sessions"] == Decimal("4.50")
     assert "one stopped half way, is paid its share" in table.notes[1]
+    assert table.notes[2].startswith("Undecided: sessions with unlikely times")
+
+
+def test_undecided_sessions_are_explained_whatever_the_others_are_paid() -> None:
+    of_sessions = replace(
+        PROJECT.studies[0], per_session=Decimal(1), paid_each={Decimal(1): 9}, sessions={"finished": 10}
+    )
+    table = cost_table(replace(PROJECT, studies=[of_sessions]))
+    assert "9 at 1.00, 1 undecided" in table.rows[0]
+    assert [note.partition(":")[0] for note in table.notes[1:]] == ["Undecided"]
+    of_answers = replace(of_sessions, per_session=Decimal(0), per_answer=Decimal("0.10"))
+    rows = cost_table(replace(PROJECT, studies=[of_answers])).rows
+    assert not any("undecided" in str(cell) or "at 1.00" in str(cell) for cell in rows[0])
 
 
 def test_a_study_that_pays_nothing_has_no_wage() -> None:

@@ -79,6 +79,8 @@ def test_every_item_that_differs_is_in_the_csv(client: Client, both: tuple[Relea
     ("change", "aspect"),
     [
         ({"captions": {"caption": "Other.", "negative_caption": "Words."}}, "captions"),
+        # Never shown to annotators, and in the files of a release.
+        ({"reference": {"right": "candidate-3"}}, "right answer"),
         ({"subtype": "rel"}, "type"),
     ],
 )

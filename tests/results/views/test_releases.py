@@ -150,14 +150,14 @@ def test_as_many_queries_for_many_releases_as_for_few(
 
 def test_the_page_says_what_a_release_freezes(client: Client, study: Study) -> None:
     Study.objects.update(in_dataset=False)
-    answers = "with the answers of birds-step-3."
-    assert f"A release freezes what birds-step-3 accepted, {answers}" in words_of(client.get(ASK))
+    answers = "It has the answers of birds-step-3."
+    assert f"A release freezes what birds-step-3 accepted. {answers}" in words_of(client.get(ASK))
     Study.objects.update(in_dataset=True)
-    assert f"what birds-step-3 accepted, which is the whole dataset, {answers}" in words_of(client.get(ASK))
+    assert f"what birds-step-3 accepted, which is the whole dataset. {answers}" in words_of(client.get(ASK))
     Study.objects.filter(pk=make_launched(make_study(study.project, "birds-step-4")).pk).update(in_dataset=True)
     page = words_of(client.get(ASK))
-    assert "accepted (birds-step-3, birds-step-4), or only birds-step-3, as chosen below, with the answers of " in page
-    assert "with the answers of birds-step-3, birds-step-4." in page
+    assert "accepted (birds-step-3, birds-step-4), or only birds-step-3, as chosen below. " in page
+    assert "A release of the whole dataset has the answers of birds-step-3, birds-step-4." in page
     assert "Not in it" not in page
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from background.models import Job, JobState
 from studies.actions.imports import change_mapping
-from studies.actions.imports.change_mapping import MappingChange, MappingRefused
+from studies.actions.imports.change_mapping import MappingRefused
 from studies.actions.imports.import_jobs import request_mapping_change
 from studies.actions.projects.tags import tag_instances
 from studies.models import Event, Import, Instance, Membership, Project, Question
@@ -320,9 +320,8 @@ def test_of_two_changes_at_once_the_second_is_refused(editor: Client, monkeypatc
     """The second was checked against the mapping before the first."""
     one, ada = imported(editor), make_person("ada")
     request_mapping_change(wanted=one, mapping={"mood": "type"}, by=ada, now=timezone.now())
-    before = dict(MAPPING)
-    monkeypatch.setattr(change_mapping, "current_mapping", lambda one: before.copy() if before else {"mood": "subtype"})
-    monkeypatch.setattr(MappingChange, "image_problems", lambda change: before.clear())
+    mappings = [MAPPING, MAPPING | {"mood": "subtype"}]
+    monkeypatch.setattr(Import, "current_mapping", property(lambda one: mappings.pop(0)))
     work()
     assert Import.objects.latest("pk").error == change_mapping.MEANWHILE
     assert Instance.objects.get(key="7").type == ""

@@ -14,7 +14,6 @@ from background.tasks import send
 from results.views.guards import Response, signed_in_user
 from studies.actions.imports.change_mapping import (
     MappingRefused,
-    current_mapping,
     instances_of,
     refuse_fixed_mapping,
     row_of,
@@ -47,7 +46,7 @@ def change(request: HttpRequest, one: Import) -> Response:
     except MappingRefused as error:
         messages.error(request, str(error))
         return redirect("project_imports", one.project.slug)
-    old = current_mapping(one)
+    old = one.current_mapping
     rows = [(instance, row_of(instance, old)) for instance in instances_of(one).prefetch_related("images")[:ROWS_SHOWN]]
     columns = sorted({*old, *(column for _, fields in rows for column in fields)})
     chosen, problems = old, {}

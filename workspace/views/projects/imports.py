@@ -3,7 +3,6 @@
 Files come from the browser, or lie on the server and are named on the command line.
 """
 
-import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
@@ -28,7 +27,7 @@ from django_htmx.http import reswap, retarget
 
 from background.tasks import send
 from predictions.queries.duplicates import near_duplicates_of
-from results.exporting.spreadsheets import cell
+from results.exporting.spreadsheets import csv_lines
 from results.queries.studies.overview import waiting_images
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
 from studies.actions.imports.import_jobs import cancel_import, request_again, request_import
@@ -63,7 +62,7 @@ PROBLEM_COLUMNS = ("file", "record", "field", "reason")
 def imports(request: HttpRequest, project: Project) -> HttpResponse:
     # Only of checked imports that are being imported now.
     of_its_files = Import.objects.unfinished().filter(upload=OuterRef("upload"))
-    found = Import.objects.filter(project=project).select_related("job", "project")
+    found = Import.objects.filter(project=project).select_related("job", "project").prefetch_related("mapping_changes")
     found = found.annotate(is_under_way=Exists(of_its_files))
     page = Paginator(found, IMPORTS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -259,23 +258,14 @@ def problems(request: HttpRequest, one: Import) -> Response:
     if not one.problems_file or not default_storage.exists(one.problems_file):
         raise Http404
     return StreamingHttpResponse(
-        _problem_lines(one),
+        csv_lines(PROBLEM_COLUMNS, _problem_rows(one)),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{one.project.slug}-import-{one.pk}-problems.csv"'},
     )
 
 
-class _Line:
-    """File-like target of csv that returns each line."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-def _problem_lines(one: Import) -> Iterator[str]:
-    table = csv.writer(_Line())
-    yield table.writerow(PROBLEM_COLUMNS)
+def _problem_rows(one: Import) -> Iterator[list[Any]]:
     with default_storage.open(one.problems_file) as lines:
         for line in lines:
             problem = json.loads(line)
-            yield table.writerow([cell(problem[name]) for name in PROBLEM_COLUMNS])
+            yield [problem[name] for name in PROBLEM_COLUMNS]
