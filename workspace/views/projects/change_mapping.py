@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
@@ -29,7 +30,7 @@ from studies.importing.mapping import (
     target_and_role,
 )
 from studies.importing.mapping_change import targets_to_choose
-from studies.models import Import, Instance
+from studies.models import Import, Instance, InstanceImage
 from studies.permissions import Verb
 from workspace.views.projects.imports import import_view
 from workspace.views.projects.table_mapping import PICTURES_IN_A_CELL, posted_mapping, storable
@@ -101,7 +102,14 @@ def _cell(column: str, old: Mapping[str, str], instance: Instance, fields: Mappi
         # The order of columns whose names have no numbers is not stored.
         if len(together) > 1 and differ_only_in_number(together) and len(images) == len(together):
             images = [images[together.index(column)]]
-        return {"pictures": images[:PICTURES_IN_A_CELL], "more": len(images[PICTURES_IN_A_CELL:])}
+        pictures = [_picture(use) for use in images[:PICTURES_IN_A_CELL]]
+        return {"pictures": pictures, "more": len(images[PICTURES_IN_A_CELL:])}
     value = instance.key if target == "key" else instance.reference.get("right", "") if target == "right" else ""
     text = fields.get(column, value)
     return {"text": storable(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False))}
+
+
+def _picture(use: InstanceImage) -> dict[str, Any]:
+    if use.image_id is None:
+        return {"name": f"{use.filename}: missing"}
+    return {"name": use.filename, "address": reverse("image", args=[use.image_id, "card"])}

@@ -102,7 +102,6 @@ def mapping(request: HttpRequest, pk: UUID) -> Response:
         "groups": [_group(number, group, chosen) for number, group in enumerate(groups)],
         "picture_in_header": next(filter(is_picture, shown.columns), ""),
         "lacks_images": not received_bytes(upload, IMAGES) and any(column["lacks_images"] for column in columns),
-        "targets": TARGETS,
         "caption_rules": _caption_rules(shown.rows[0].get(captions[0][0]) if captions else ""),
         "given": given,
         "remembered": last is not None and request.method != "POST",
@@ -132,6 +131,7 @@ def _column(
         "name": column,
         "target": target,
         "role": role or guess_role(column),
+        "targets": TARGETS,
         "cells": cells,
         "lacks_images": target == IMAGE
         and any(picture["is_missing"] for cell in cells for picture in cell.get("pictures", ())),
