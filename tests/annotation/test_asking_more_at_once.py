@@ -1,8 +1,5 @@
 """A study is extended at the moment in which answers arrive: each is decided by what is wanted by then."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 from django.db import transaction
 
@@ -10,8 +7,6 @@ from annotation.actions.answering import responses
 from annotation.actions.deciding.decisions import recount
 from annotation.actions.launching import extend_study
 from annotation.models import Decision, Response, Session
-from studies.actions.questions import About, build_questions
-from studies.models import Study
 from tests.annotation.test_responses import send
 from tests.factories import NOON, TESTS, arrive_at_work, launch_study, make_instance
 from tests.together import at_once
@@ -52,13 +47,10 @@ def test_answers_are_stored_while_new_instances_are_added(monkeypatch: pytest.Mo
         for slot in responses.open_slots(session=session, limit=1):
             send(session, slot)
 
-    def build(study: Study, asked: Sequence[About]) -> Any:
+    def see() -> None:
         at_once(answer)
         seen.append((study.questions.count(), Response.objects.count()))
-        return build_questions(study, asked)
 
-    monkeypatch.setattr(extend_study, "build_questions", build)
-    extend_study.add_instances(study=study, by=TESTS, now=NOON)
-    # Between two batches another connection finds nothing locked, and the questions that were added so far.
-    assert seen == [(3, 1), (4, 2), (5, 3)]
-    assert study.questions.count() == 6
+    extend_study.add_instances(study=study, by=TESTS, now=NOON, store=lambda *_: transaction.on_commit(see))
+    # After each batch another connection finds nothing locked, and the questions that were added so far.
+    assert seen == [(4, 1), (5, 2), (6, 3)]
