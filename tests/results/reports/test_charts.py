@@ -81,11 +81,11 @@ def test_every_form_draws_one_point_with_its_words(form: ChartForm, is_time: boo
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_draws_forty_series_with_long_names_in_any_script(form: ChartForm) -> None:
-    many = [one_of(form, number, f"{number}{LONG}", LONG) for number in range(40)]
+def test_every_form_draws_a_dozen_series_with_long_names_in_any_script(form: ChartForm) -> None:
+    many = [one_of(form, number, f"{number}{LONG}", LONG) for number in range(12)]
     svg = charts.draw(chart(form, *many)).svg
     marks = [words for words in tooltips(svg) if LONG in words]
-    assert {words.partition("名")[0] for words in marks} == {str(number) for number in range(40)}
+    assert {words.partition("名")[0] for words in marks} == {str(number) for number in range(12)}
 
 
 @pytest.mark.parametrize("form", FORMS)
