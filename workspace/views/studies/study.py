@@ -23,7 +23,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from analytics.work.pay import Wage, rewards
 from annotation.actions.launching import launch
-from annotation.actions.launching.study_jobs import cancel_study_job, last_study_job, request_large_launch
+from annotation.actions.launching.study_jobs import cancel_study_job, is_large, last_study_job, request_launch
 from annotation.minimum_pay import is_underpaid, minimum_hourly_pay
 from annotation.models import EntryEvent, Session, SessionState, Slot
 from annotation.models.sessions import has_unlikely_times
@@ -449,10 +449,10 @@ def _launches_later(request: HttpRequest, study: Study, change: Change) -> bool:
     """Have a large study launched by a job; return whether it is. Raises StudyError if it cannot be launched."""
     if change.name != "launch" or study.state != StudyState.DRAFT:
         return False
-    requested = request_large_launch(study=study, by=signed_in_user(request), now=timezone.now())
-    if requested is None:
+    now = timezone.now()
+    if not is_large(launch.plan(study, now=now)):
         return False
-    job, is_new = requested
+    job, is_new = request_launch(study=study, by=signed_in_user(request), now=now)
     if is_new:
         send(job)
     return True
