@@ -25,7 +25,8 @@ ENTRIES: Mapping[str, str] = {
     "project": "overview",
     **dict.fromkeys(("instances", "instance", "tag_instances", "export_instances", "ask_again"), "instances"),
     **dict.fromkeys(("near_duplicates", "project_imports", "new_import", "import", "import_problems"), "instances"),
-    "upload_mapping": "instances",
+    **dict.fromkeys(("upload_mapping", "import_mapping", "new_hub_download", "hub_download"), "instances"),
+    **dict.fromkeys(("new_study", "new_study_form"), "studies"),
     **dict.fromkeys(("project_models", "ask_model", "model_rename", "model_delete"), "models"),
     **dict.fromkeys(("project_results", "project_parted"), "results"),
     **dict.fromkeys(
@@ -35,7 +36,7 @@ ENTRIES: Mapping[str, str] = {
     **dict.fromkeys(("withdraw_person", "reopen_person"), "people"),
     "project_events": "activity",
     **dict.fromkeys(("project_members", "project_groups", "webhooks", "remove_member", "archive_project"), "settings"),
-    "delete_project": "settings",
+    **dict.fromkeys(("delete_project", "invite_member", "webhook_key"), "settings"),
 }
 # State of a study -> URL name, label and needed right of the one primary action of its pages.
 PRIMARY: Mapping[str, tuple[str, str, Verb]] = {
@@ -74,7 +75,7 @@ def project_rail(context: RequestContext) -> dict[str, Any]:
         return {}
     match = context["request"].resolver_match
     page = match.url_name if match else ""
-    here = ENTRIES.get(page, "" if study else "overview")
+    here = ENTRIES.get(page, "")
     others = visible_projects(context["request"]).exclude(pk=project.pk).filter(archived_at=None).order_by("name", "pk")
     return {
         "project": project,
