@@ -8,6 +8,7 @@ from django.template import RequestContext
 from django.urls import reverse
 
 from results.queries.studies.navigation import COMPLETE, stage_label, stage_of, study_links
+from results.queries.studies.simulated_answers import simulated_in_study
 from results.views.guards import may_do, visible_projects
 from studies.kinds import get_kind
 from studies.models import Project, ProjectDeletion, Study, StudyState
@@ -120,7 +121,7 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
         "primary": next(iter(permitted_links(PRIMARY[stage])), None),
         "secondary": permitted_links(*secondary),
         "others": permitted_links(*(each for each in (*OTHERS[stage], *ALWAYS) if each not in secondary)),
-        "simulated": context.get("simulated"),
+        "simulated": simulated_in_study(study),
     }
 
 

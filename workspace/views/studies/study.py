@@ -43,7 +43,6 @@ from results.queries.studies.progress import (
 )
 from results.queries.studies.question_reports import study_reports
 from results.queries.studies.sessions import SORTS, STATES, SessionFilter, read_filter, session_lines
-from results.queries.studies.simulated_answers import simulated_in_study
 from results.queries.studies.skips import study_skips
 from results.reports.expected_precision import expected_precision_table
 from results.reports.page_tables import page_table
@@ -268,7 +267,6 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "skips": study_skips(study),
         "undeclared_groups": undeclared_groups(study),
         "blind": _baseline_rows(study),
-        "simulated": simulated_in_study(study),
     }
     if study.state == StudyState.DRAFT or study.state in UNDER_WAY:
         context |= study_job_context(study)
@@ -315,7 +313,6 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "may": may_do(request, study.project),
-        "simulated": simulated_in_study(study),
         "door": _entry_problems(study),
         "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
