@@ -122,7 +122,7 @@ def test_without_a_name_the_shell_is_trusted(run: Callable[..., str], called: st
             "stranger is not a member. Only owners and editors of birds may launch, pause and close studies, ",
         ),
         ("gone", "gone cannot sign in any more. Only owners and editors of birds may launch, pause and close "),
-        ("nobody", "There is no user called 'nobody'. Make one with createsuperuser."),
+        ("nobody", "There is no user called 'nobody'. Create one with createsuperuser."),
     ],
 )
 def test_the_refusal_says_who_may(run: Callable[..., str], who: str, sentence: str) -> None:
