@@ -290,7 +290,7 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
 def _unlike_the_hub() -> HubRefused:
     return HubRefused(
         f"{settings.HUB_URL} does not respond like the Hugging Face Hub. Try again later. If this "
-        "continues, tell whoever runs the site."
+        "continues, tell your administrator."
     )
 
 

@@ -37,16 +37,16 @@ from workspace.mail import send_account_linked
 logger = logging.getLogger(__name__)
 
 NOBODY = (
-    "You have no account here. Follow an invitation to make one. If you have one with a password, sign in with it and "
-    "connect the two on the page of your account."
+    "You have no account here. Follow an invitation to create one. If you have one with a "
+    "password, sign in with it and connect the two on the page of your account."
 )
 UNCONFIRMED = (
     "An account here has your address, but nobody has confirmed that it is theirs. Sign in with its password, and "
     "connect the two on the page of your account."
 )
-INACTIVE = "Your account here was deactivated. Ask whoever runs this site."
+INACTIVE = "Your account here was deactivated. Ask your administrator."
 CANCELLED = "You went back without signing in."
-FAILED = "Signing in did not work. Try again; if it fails again, tell whoever runs this site."
+FAILED = "Signing in did not work. Try again; if it fails again, tell your administrator."
 CONNECTED = "Account connected. You can now sign in with it."
 CONNECTED_ALREADY = "Your account is connected already. Disconnect it first, if it is to be another one."
 SOMEBODY_ELSES = "That account is connected with another account here, so nothing was changed."

@@ -93,8 +93,8 @@ def look_up(host: str, port: int) -> list[Address]:
     addresses = list(dict.fromkeys(ip_address(str(entry[4][0]).partition("%")[0]) for entry in found))
     if not settings.WEBHOOKS_TO_PRIVATE_ADDRESSES and not all(map(is_public, addresses)):
         raise AddressRefused(
-            f"{host} leads into a private network, or to this machine itself. The site sends nothing there unless "
-            "whoever runs it sets WEBHOOKS_TO_PRIVATE_ADDRESSES."
+            f"{host} leads into a private network, or to this machine itself. The site sends nothing "
+            "there unless its administrator sets WEBHOOKS_TO_PRIVATE_ADDRESSES."
         )
     return addresses
 

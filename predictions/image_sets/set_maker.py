@@ -115,7 +115,7 @@ def from_photos(
     _begin(out, wishes)
     files = sorted(path for path in photos.rglob("*") if path.suffix.lower() in PICTURES)
     if len(files) < wishes.size:
-        raise CannotMake(f"A set takes {wishes.size} photos; {photos} has {len(files)}.")
+        raise CannotMake(f"A set needs {wishes.size} photos; {photos} has {len(files)}.")
     summary = Summary()
     names, vectors = _embed_photos(files, photos, out, embedding=embedding, summary=summary, progress=progress)
     # Shuffled with a fixed seed, because file names are often in order of time, and neighbours are then alike.

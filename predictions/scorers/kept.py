@@ -63,7 +63,7 @@ class KeptVectors:
             with TemporaryFile(dir=folder):
                 pass
         except OSError as error:
-            raise CannotKeep(f"Vectors cannot be kept in {folder} ({error.strerror}).") from error
+            raise CannotKeep(f"Vectors cannot be stored in {folder} ({error.strerror}).") from error
 
     def get(self, space: bytes, names: Sequence[str]) -> dict[str, Vector]:
         """Return the stored vectors of `names` in `space`, by name; the others are missing."""
@@ -86,7 +86,7 @@ class KeptVectors:
                 self._note_asked(file, [key for key, _, asked in rows if asked < self._hour()])
             if damaged:
                 logger.warning(
-                    "%s kept vectors in %s are damaged; they are computed again.", len(damaged), self._folder
+                    "%s stored vectors in %s are damaged and will be recomputed.", len(damaged), self._folder
                 )
                 with file:
                     file.executemany("DELETE FROM vectors WHERE name = ?", damaged)
@@ -161,7 +161,7 @@ class KeptVectors:
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
                 raise
-            logger.warning("The vectors kept in %s are damaged (%s); they are made anew.", self._folder, error)
+            logger.warning("The stored vectors in %s are damaged (%s) and will be recomputed.", self._folder, error)
             number += 1
             found = self._open_file(number)
         for earlier in self._numbers():
@@ -174,7 +174,7 @@ class KeptVectors:
 
     def _begin_anew(self, error: Exception) -> None:
         """Replace a damaged file with a new one, unless another worker has done so."""
-        logger.warning("The vectors kept in %s are damaged (%s); they are made anew.", self._folder, error)
+        logger.warning("The stored vectors in %s are damaged (%s) and will be recomputed.", self._folder, error)
         number = self._number
         self.close()
         try:

@@ -24,9 +24,9 @@ OPTIONS = "options"
 PERCENT, AC1 = "Percent agreement", "Gwet's AC1"
 # Kappa is low below the first if agreement is at least the second; a label is rare below the third.
 LOW_KAPPA, HIGH_AGREEMENT, RARE_LABEL = 0.4, 0.8, 0.2
-PARTS = "Labels of the same answer are not independent, so that there is no interval."
+PARTS = "Labels of the same answer are not independent, so there is no interval."
 _LOOK_AT_AC1 = ": chance alone agrees nearly as often, so look at AC1 and at the agreement on each label."
-OTHER_OPTIONS = "The questions offer different options, so how often chance alone agrees is another in each."
+OTHER_OPTIONS = "The questions offer different options, so chance agreement differs between them."
 
 
 @dataclass(frozen=True)

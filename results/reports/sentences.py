@@ -55,7 +55,7 @@ def say_dataset(funnel: Table, dataset: Table) -> str:
     if not kept:
         return f"{n}; no study has been launched yet."
     if not dataset.rests_on:
-        return f"No study decides what is in the dataset, so it has {_all(n)}."
+        return f"No study is chosen as the dataset, so it contains {_all(n)}."
     unit = "items" if "Items" in kept else "instances"
     decided = " and ".join(dataset.rests_on)
     return f"The dataset has {_text(kept[unit.capitalize()], 'count')} {unit} that {decided} accepted, from {n}."
@@ -254,7 +254,7 @@ def say_estimates(alternative: Table, powered: Iterable[Table]) -> str:
             passed[str(row["Model"])] &= row[COULD_REPLACE] == "yes"
         names = [name for name, has_passed in passed.items() if has_passed]
         who = _join_names(names) if names else "no model"
-        said.append(f"By the test on {tested[0]['Score']}, {who} could replace an annotator.")
+        said.append(f"By the alternative annotator test on {tested[0]['Score']}, {who} could replace an annotator.")
     estimates = [row for table in powered for row in rows_of(table) if _is_number(row["Estimate"])]
     sound = _by_main_score([row for row in estimates if isinstance(row["95 % interval"], Range)])
     if sound:

@@ -93,7 +93,7 @@ def unsettle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
         adjudication.unsettle(question=asked, by=signed_in_user(request), now=timezone.now())
     except CannotSettle as error:
         return _page(request, study, wanted, asked, problem=error.message)
-    messages.success(request, f"The settlement of {asked.instance.key} is undone. Its answers decide again.")
+    messages.success(request, f"The settlement of {asked.instance.key} was undone. Its answers decide again.")
     return redirect(_address(study, wanted, asked.pk))
 
 

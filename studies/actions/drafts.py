@@ -78,7 +78,7 @@ def update_draft(*, study: Study, source: str, by: Actor, now: datetime, edited_
     DesignRefused, DraftChanged for a concurrent change, LaunchPending, or StudyError for a launched study or a name
     that is taken.
     """
-    draft = _lock_draft(study, "Duplicate it to ask otherwise.")
+    draft = _lock_draft(study, "Duplicate it to change the questions.")
     # Save pressed twice is no conflict.
     if edited_from and edited_from != fingerprint(draft.source) and draft.source != source:
         raise DraftChanged("This draft was changed in another tab, or by somebody else, after you opened it.")
@@ -120,11 +120,12 @@ def ask_again(*, study: Study, slug: str, title: str, instances: Sequence[int], 
     not accepted are skipped. Raises DesignRefused and StudyError.
     """
     if not instances:
-        raise StudyError("No instance is chosen.")
+        raise StudyError("No instance is selected.")
     if len(instances) > MOST_NAMED:
         raise StudyError(
-            f"{len(instances):,} instances are chosen, and a study file names at most {MOST_NAMED:,}. Choose fewer, or "
-            "duplicate the study and select by type, subtype or split."
+            f"{len(instances):,} instances are selected, but a study file can list at most "
+            f"{MOST_NAMED:,}. Select fewer, or duplicate the study and select by type, subtype or "
+            "split."
         )
     own = Instance.objects.filter(project=study.project_id, pk__in=instances).order_by("id")
     keys = list(own.values_list("key", flat=True))
@@ -186,12 +187,12 @@ def _check_feeding(draft: Study, before: str) -> None:
         )
     if fed and not draft.accepts:
         raise StudyError(
-            f"Other studies take their instances from {before}: {', '.join(fed)}. With the purpose {draft.purpose} "
-            "it would accept none."
+            f"Other studies take their instances from {before}: {', '.join(fed)}. With the purpose "
+            f"{draft.purpose} it would not accept any."
         )
     above, way = draft.fed_by, [draft.slug]
     while above is not None:
         way.append(above.slug)
         if above.pk == draft.pk:
-            raise StudyError(f"A study cannot take its instances from itself, by way of others: {', '.join(way)}.")
+            raise StudyError(f"A study cannot take its instances from itself through other studies: {', '.join(way)}.")
         above = above.fed_by

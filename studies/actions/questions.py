@@ -320,7 +320,7 @@ def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
     for position, entry in enumerate(asked):
         which = f"Practice question {position + 1}"
         if entry.instance not in facts:
-            raise StudyError(f"{which} names instance {entry.instance}, which is not there.")
+            raise StudyError(f"{which} names instance {entry.instance}, which the study cannot ask about.")
         try:
             kind, built = _practice_question(study, facts[entry.instance], position)
         except CannotAsk as error:
@@ -344,7 +344,7 @@ def practice_about(study: Study, instance: Instance) -> tuple[Kind, NewQuestion]
     """
     facts = _facts_for_practice(study, Instance.objects.filter(pk=instance.pk))
     if instance.key not in facts:
-        raise CannotAsk(f"instance {instance.key} has no description that could be asked about.")
+        raise CannotAsk(f"instance {instance.key} has no description to ask about.")
     return _practice_question(study, facts[instance.key], len(study.design.practice.questions))
 
 

@@ -108,11 +108,13 @@ def feeding_study(project: Project, design: Design) -> Study | None:
     # Locked, so that it is not deleted meanwhile.
     found = Study.objects.select_for_update(of=("self",), no_key=True).filter(project=project, slug=slug).first()
     if found is None:
-        raise StudyError(f"`instances.from` names {slug}, but project {project.slug} has no such study. Make it first.")
+        raise StudyError(
+            f"`instances.from` names {slug}, but project {project.slug} has no such study. Create it first."
+        )
     if not found.accepts:
         raise StudyError(
-            f"`instances.from` names {slug}, whose purpose is {found.purpose}: "
-            "it accepts nothing that could be asked about."
+            f"`instances.from` names {slug}, whose purpose is {found.purpose}: it accepts nothing "
+            "that this study could ask about."
         )
     return found
 
@@ -182,16 +184,15 @@ def _check_draft(study: Study) -> None:
     """
     if not study.design.contact:
         raise StudyError(
-            "The study names nobody whom annotators can write to. Fill in `contact`, such as Ada Lovelace, "
-            "ada@example.org."
+            "The study has no contact for annotators. Fill in `contact`, such as Ada Lovelace, ada@example.org."
         )
     check_selection(study)
     named = {each.parameters["study"] for each in study.design.eligibility if "study" in each.parameters}
     known = Study.objects.filter(project=study.project_id, slug__in=named).values_list("slug", flat=True)
     if missing := sorted(named - set(known)):
         raise StudyError(
-            f"`eligibility` names {', '.join(missing)}, but project {study.project.slug} has no such study. Make it "
-            "first, a draft is enough, or correct the name."
+            f"`eligibility` names {', '.join(missing)}, but project {study.project.slug} has no such "
+            "study. Create it first (a draft is enough), or correct the name."
         )
 
 
@@ -336,9 +337,9 @@ def change_state(*, study: Study, to: StudyState, by: Actor, now: datetime) -> N
     """Pause, resume or close a study. Raises StudyError if its state does not allow it."""
     state = StudyState(study.state)
     if to not in STUDY_TRANSITIONS[state] or state is StudyState.DRAFT:
-        raise StudyError(f"Study {study.slug} is {state.label.lower()}; it cannot become {to.label.lower()}.")
+        raise StudyError(f"Study {study.slug} is {state.label.lower()}; it cannot be changed to {to.label.lower()}.")
     closed = {"closed_at": now} if to is StudyState.CLOSED else {}
     if not Study.objects.filter(pk=study.pk, state=state).update(state=to, **closed):
-        raise StudyError(f"Somebody else has just changed study {study.slug}. Reload the page and look again.")
+        raise StudyError(f"Somebody else has just changed study {study.slug}. Reload the page.")
     study.refresh_from_db()
     record(project=study.project, study=study, what=CHANGED[to], by=by, now=now)

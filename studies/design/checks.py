@@ -172,14 +172,15 @@ def _check_parts(asked: Sequence[tuple[Path, Mapping[str, Any]]], language: str)
         if part["kind"] in kinds[:number]:
             yield (
                 (*path, "kind"),
-                f"Another part asks {part['kind']} already, and their answers could not be told apart. "
-                "Put both into one part where the kind can ask several questions, or make a study of each.",
+                f"Another part already has the kind {part['kind']}, and counts by kind would mix the two. "
+                "Put both into one part if the kind can ask several questions, or create a study for "
+                "each.",
             )
         if language.partition("-")[0] != "en" and not part.get("instructions"):
             yield (
                 (*path, "kind"),
-                f"The study's `language` is {language}, and the instructions that {part['kind']} brings are English. "
-                "Write `instructions` in the language of the study.",
+                f"The study's `language` is {language}, but the default instructions of {part['kind']} "
+                "are in English. Write `instructions` in the language of the study.",
             )
 
 
@@ -197,7 +198,7 @@ def _check_eligibility(values: Mapping[str, Any]) -> Findings:
         if "study" in own and own["study"] == values.get("study") and not rule.of_itself:
             yield (*path, "study"), f"{rule.name} names the study itself. Name another one."
         if entry in listed[:number]:
-            yield path, f"{rule.name} stands here twice with the same values."
+            yield path, f"{rule.name} is listed twice with the same values."
 
 
 def _complete(values: Mapping[str, Any]) -> Design:
@@ -242,8 +243,8 @@ def _check_sense(design: Design) -> Findings:
     if design.lobby.minutes and not design.is_live:
         yield (
             ("lobby", "minutes"),
-            "There is nothing to wait for: all that the study asks is there at its launch. Leave `lobby` out, or take "
-            "the instances from another study, without a sample.",
+            "There is nothing to wait for: all questions of the study exist at its launch. Leave "
+            "`lobby` out, or take the instances from another study, without a sample.",
         )
     if design.ethics and not design.consent:
         yield (
@@ -254,12 +255,12 @@ def _check_sense(design: Design) -> Findings:
     if design.pay.least_answers > design.surveys.size:
         yield (
             ("pay", "least_answers"),
-            f"`pay.least_answers` is {design.pay.least_answers}, more than a session is asked: `surveys.size` is "
-            f"{design.surveys.size}. Lower it.",
+            f"`pay.least_answers` is {design.pay.least_answers}, more than the questions of a "
+            f"session: `surveys.size` is {design.surveys.size}. Lower it.",
         )
     yield from _check_conditions(design)
     if not design.recruitment.prolific and not design.recruitment.invite:
-        yield ("recruitment",), "Nobody could come in: turn on `prolific`, `invite` or both."
+        yield ("recruitment",), "Nobody could take part. Turn on `prolific`, `invite` or both."
     yield from _check_practice(design)
     time, shortest = design.time, shortest_limit(design.time.estimated_minutes)
     if design.recruitment.prolific and time.limit_minutes < shortest:
@@ -287,7 +288,7 @@ def _check_purpose(design: Design) -> Findings:
     if design.dataset and design.purpose not in ("filter", "collection"):
         yield (
             ("dataset",),
-            f"A study whose purpose is {design.purpose} keeps nothing, so `dataset` must be false or left out.",
+            f"A study whose purpose is {design.purpose} accepts nothing, so `dataset` must be false or left out.",
         )
 
 
@@ -297,8 +298,8 @@ def _check_conditions(design: Design) -> Findings:
     reason = ""
     if not design.knows_right:
         reason = (
-            "Nobody knows which answers to these questions are right, so nothing can be said of who finds them without "
-            "looking. Leave `conditions.blind_solvability` out."
+            "The right answers to these questions are unknown, so blind baselines cannot be scored. "
+            "Leave `conditions.blind_solvability` out."
         )
     elif all(has_own_score(get_kind(part.kind)) for part in design.parts):
         reason = (
@@ -307,8 +308,8 @@ def _check_conditions(design: Design) -> Findings:
         )
     elif design.is_live:
         reason = (
-            "What the study asks comes from another study one by one, so it is not known before the launch. Leave "
-            "`conditions.blind_solvability` out, or take a sample (`instances.sample`)."
+            "The questions come from another study one by one, so they are not known before the "
+            "launch. Leave `conditions.blind_solvability` out, or take a sample (`instances.sample`)."
         )
     if reason:
         yield ("conditions", "blind_solvability"), reason
@@ -326,7 +327,7 @@ def _check_practice(design: Design) -> Findings:
         if key in keys[:number]:
             yield (
                 ("practice", "questions", number, "instance"),
-                f"`practice.questions` names the instance {key!r} twice; the same question would be asked again.",
+                f"`practice.questions` names the instance {key!r} twice; the same question would be asked twice.",
             )
     if practice.questions and not kind.has_one_label:
         yield (

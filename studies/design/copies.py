@@ -10,9 +10,7 @@ from studies.design.parser import Path
 from studies.design.problems import DesignRefused
 from studies.design.yaml_writer import block_yaml
 
-_ANEW = (
-    "# Written by Lineup: the study file that this is a copy of does not say any more, line by line, what was asked.\n"
-)
+_ANEW = "# Written by Lineup: the original study file no longer matches what was asked, so this copy was rewritten.\n"
 
 
 def copy_source(source: str, design: Design, *, study: str, title: str, keys: Sequence[str] = ()) -> str:

@@ -13,7 +13,9 @@ from studies.design.yaml_writer import block_yaml, inline_yaml
 
 # What a change writes in place of a value that is left out again.
 LEFT_OUT = None
-_ANEW = "# Written by Lineup: a value could not be changed where it stood, so all are written anew, without comments.\n"
+_ANEW = (
+    "# Written by Lineup: a value could not be changed in place, so the whole file was rewritten, without comments.\n"
+)
 _STEP = 2
 # A list that is longer than this on one line is written with a line for each entry.
 _LONGEST_LINE = 100

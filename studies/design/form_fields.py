@@ -296,7 +296,7 @@ def _parts(
         path = (PARTS, number)
         is_last, can_grow = number == len(listed) - 1, bool(unused_kinds(values))
         yield Fieldset(
-            f"What is asked in part {number + 1}",
+            f"Questions of part {number + 1}",
             "",
             _ask_fields(path, schema, values, known),
             adds=adds_to((PARTS,)) if is_last and can_grow else "",

@@ -11,7 +11,7 @@ class NotSameInstance(Eligibility):
 
     name = "not_same_instance"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
-        study=study_property("Nobody is asked about an instance that they had in this study.")
+        study=study_property("People do not get instances again that they had in this study.")
     )
     told = gettext_noop("The remaining questions show what you have already seen in another study.")
     reason = "came when only questions about instances they had in another study were left."

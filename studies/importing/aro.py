@@ -100,7 +100,7 @@ def _read_order(item: Row, name: str) -> Iterator[Record | RowProblem]:
     options = fields["caption_options"]
     is_list = isinstance(options, list) and all(option is None or isinstance(option, str) for option in options)
     if not is_list or len(options) != 1 + len(SHUFFLED):
-        made = f"the caption and {len(SHUFFLED)} that were made of it, a text or null each"
+        made = f"the caption and its {len(SHUFFLED)} variants, each a text or null"
         problems.append(RowProblem(row, "caption_options", f"The field must be a list of {made}."))
     elif options[0] is None:
         problems.append(RowProblem(row, "caption_options", "The caption itself is missing."))

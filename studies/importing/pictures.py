@@ -175,7 +175,7 @@ def _open(data: bytes, *, max_pixels: int) -> Image.Image:
             "Make it smaller, or raise IMAGE_MAX_PIXELS."
         )
     if _has_more_frames(image):
-        raise NotAPicture("The image is animated or has several pages. Save the one that is meant as its own file.")
+        raise NotAPicture("The image is animated or has several pages. Save the image you want as a separate file.")
     return image
 
 

@@ -280,5 +280,5 @@ def _right(
     several = {role for role, position in places_of(images) if position == 1}
     if text.isdecimal() and len(several) == 1 and (place := f"{several.pop()}-{int(text)}") in places:
         return place
-    cells.refuse(column, f"{text!r} is none of the row's options: {', '.join(known)}.")
+    cells.refuse(column, f"{text!r} is not one of the row's options: {', '.join(known)}.")
     return ""

@@ -10,7 +10,9 @@ from django.db.models import F, QuerySet
 
 from workspace.actions.own_account import AccountRefused
 
-THE_ONLY_WAY = "Your account has no password, so this is the only way in. Ask whoever runs the site for one first."
+THE_ONLY_WAY = (
+    "Your account has no password, so this is the only way to sign in. Ask your administrator for a password first."
+)
 
 
 def find_account(mail: str, *, provider: str) -> User | None:

@@ -27,4 +27,4 @@ class Command(ActionCommand):
             self.stdout.write(f"{model} would be deleted, with {holding(model)}.")
             return
         went = delete_model(project=project, model=model, by=by, now=timezone.now())
-        self.stdout.write(f"{model} is deleted, with {went}.")
+        self.stdout.write(f"{model} was deleted, with {went}.")

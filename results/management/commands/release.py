@@ -96,6 +96,6 @@ def _studies(project: Project, name: str | None, release: str) -> list[Study]:
     if studies := dataset_studies(project):
         return studies
     raise CannotExport(
-        f"No study of {project.slug} is declared to keep its dataset. Name a study with --study, or declare the "
-        "dataset with set_dataset."
+        f"No study of {project.slug} is part of its dataset. Name a study with --study, or choose "
+        "the studies of the dataset with set_dataset."
     )

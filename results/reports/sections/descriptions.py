@@ -72,10 +72,12 @@ LANGUAGE_COLUMNS = (
     Column("Parsed", "count"),
 )
 LANGUAGE_NOTE = (
-    f"Length in tokens by {TOKENS}, sentences by {SENTENCES}: pinned rules of this program, so that other programs "
-    "count otherwise (docs/studies.md). Word types: different words, in lower case. Types among "
-    f"{AMONG:,} words: how many on average, which does not grow with the number of texts. Depth: of the deepest "
-    f"dependency tree of a text, by spaCy's {MODEL} where it is installed, over at most {MOST_PARSED} texts."
+    f"Length in tokens by {TOKENS}, sentences by {SENTENCES}: fixed rules of Lineup "
+    "(docs/studies.md), so other programs count differently. Word types: different words, in "
+    f"lower case. Types among {AMONG:,} words: the expected number of types in that many words "
+    "drawn at random, which does not depend on the number of texts. Depth: of the deepest "
+    f"dependency tree of a text, by spaCy's {MODEL} where it is installed, over at most "
+    f"{MOST_PARSED} texts."
 )
 
 
@@ -259,8 +261,9 @@ def retrieval_agreement_table(found: Sequence[DescriptionStudy]) -> Table:
                     )
                 )
     notes = [
-        "Nominal where places are names, interval where they are moments of a video; for all sets both, though the "
-        "place of an image in other sets means nothing. Who was not asked is missing.",
+        "Nominal where places are names, interval where they are moments of a video; for all "
+        "sets both, though the place of an image in other sets means nothing. People who were "
+        "not asked count as missing.",
         "All: every counted answer, including answers added to undecided questions, which are harder. Asked for at "
         "first: only answers that do not depend on others. After acceptance: all answers to accepted descriptions, as "
         "in the paper. It leaves out descriptions on which people disagreed, so it describes the dataset, not how well "
@@ -313,13 +316,15 @@ def retrieval_accuracy_table(found: Sequence[DescriptionStudy]) -> Table:
     for each in found:
         rows += [(each.study.slug, *row) for row in _accuracies(each)]
     notes = [
-        "For each person the share right over their answers, or over the answers to what they wrote, averaged over "
-        "people, each counting once. Intervals for other people like these (Korn and Graubard 1998). After acceptance "
-        "it is high by the way these were chosen."
+        "For each person the share right over their answers, or over the answers to what they "
+        "wrote, averaged over people, each counting once. Intervals are for other people like "
+        "these (Korn and Graubard 1998). After acceptance it is inflated, because descriptions "
+        "are accepted when people find the image."
     ]
     if any(any(facts.author for facts in each.study.described.values()) for each in found):
         notes.append(
-            "Authors who also wrote for train: models learn from them, so that others are what they have not seen."
+            "Authors who also wrote for train: models learn from their texts, so texts of other "
+            "authors are new to them."
         )
     if any(any(facts.pasted for facts in each.study.described.values()) for each in found):
         notes.append("A paste proves nothing by itself: people correct and move what they wrote.")

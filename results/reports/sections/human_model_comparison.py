@@ -44,10 +44,11 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
     rows = [_row(each, after) for each, after in zip(compared, adjusted, strict=True)]
     made = sum(each.found.p is not None for each in compared)
     notes = [
-        "For each person the share right minus the model's on the same instances, averaged over people. Clustered "
-        "score test: by person and instance, from the intervals of both shares (Zou and Donner 2008). McNemar's exact "
-        "test is used if every answer is by a different person about a different instance. Only people right, only "
-        "model right: numbers of answers; for I2T, T2I and Group, of instances, each person's once.",
+        "For each person the share right minus the model's on the same instances, averaged over "
+        "people. Clustered score test: by person and instance, from the intervals of both shares "
+        "(Zou and Donner 2008). McNemar's exact test is used if every answer is by a different "
+        "person about a different instance. Only people right, only model right: numbers of "
+        "answers; for I2T, T2I and Group, numbers of instances, counted once per person.",
         f"p (Holm) is corrected for {made} comparisons.",
     ]
     slugs = [baseline.study.slug for baseline in baselines]

@@ -171,7 +171,7 @@ def test_a_damaged_vector_is_left_out_with_a_sentence_and_made_anew(
     file.close()
     with caplog.at_level(logging.WARNING):
         (left,) = vectors.get(SPACE, names)
-    assert caplog.messages == [f"1 kept vectors in {tmp_path} are damaged; they are computed again."]
+    assert caplog.messages == [f"1 stored vectors in {tmp_path} are damaged and will be recomputed."]
     (lost,) = set(names) - {left}
     vectors.put(SPACE, {lost: numbered(names)[lost]})
     assert same(vectors.get(SPACE, names), numbered(names))
@@ -192,7 +192,7 @@ def test_a_damaged_file_is_left_for_another_one(
         out.write(b"\xff" * file.stat().st_size)
     with caplog.at_level(logging.WARNING):
         assert vectors.get(SPACE, names) == {}
-    assert f"The vectors kept in {tmp_path} are damaged" in caplog.messages[0]
+    assert f"The stored vectors in {tmp_path} are damaged" in caplog.messages[0]
     vectors.put(SPACE, numbered(names))
     assert same(kept(tmp_path).get(SPACE, names), numbered(names))
     assert [path.name for path in tmp_path.glob("*.sqlite3")] == ["vectors-2.sqlite3"]
@@ -204,7 +204,7 @@ def test_a_folder_that_goes_away_costs_no_score_and_one_that_cannot_be_made_is_t
     folder.rmdir()
     assert eye.score(PAIRS[:1], eye.open) == pytest.approx([1])
     folder.touch()
-    with pytest.raises(CannotKeep, match=r"Vectors cannot be kept in .*vectors/more"):
+    with pytest.raises(CannotKeep, match=r"Vectors cannot be stored in .*vectors/more"):
         kept(folder / "more")
 
 

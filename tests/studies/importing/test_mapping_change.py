@@ -21,7 +21,7 @@ OLD = {"a": "caption:caption", "b": "caption:foil", "c": "other", "i_1": "image:
         ({"c": "image:image"}, "c", "Note for researchers cannot become Image"),
         ({"c": "key"}, "c", "Note for researchers cannot become Key"),
         ({"c": "ignored"}, "c", "Note for researchers cannot become Leave out"),
-        ({"b": "caption:caption"}, "b", "The column 'a' is the caption caption too."),
+        ({"b": "caption:caption"}, "b", "The column 'a' is also the caption caption."),
         ({"b": "caption:No role"}, "b", "is not a name of at most 30 small letters"),
     ],
 )

@@ -164,7 +164,7 @@ def test_owners_are_told_when_it_is_done(owner: User, tmp_path: Path, monkeypatc
     assert mail.outbox == []
     run_due()
     (told,) = mail.outbox
-    assert (told.to, told.subject) == (["ada@example.org"], "Vases is deleted")
+    assert (told.to, told.subject) == (["ada@example.org"], "Vases was deleted")
     assert f"/deleted-projects/{ProjectDeletion.objects.get().pk}.json" in told.body
 
 

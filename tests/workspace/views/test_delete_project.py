@@ -89,7 +89,7 @@ def newcomer() -> User:
 
 def test_a_new_account_gets_one_demo_and_is_told_when_no_worker_makes_it(newcomer: User) -> None:
     browser = signed_in(newcomer)
-    assert "Make a demo project" in words_of(browser.get("/"))
+    assert "Create a demo project" in words_of(browser.get("/"))
     assert [browser.post("/demo/").status_code for _ in range(2)] == [302, 302]
     project, job = Project.objects.get(), Job.objects.get()
     assert (project.is_demo, project.memberships.get().role) == (True, "owner")

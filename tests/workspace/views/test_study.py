@@ -355,7 +355,7 @@ def test_a_closed_study_stays_closed(client: Client, study: Study) -> None:
     client.post(f"{PAGE}close/")
     response: Any = client.post(f"{PAGE}resume/")
     assert response.status_code == 409
-    assert "it cannot become open" in response.content.decode()
+    assert "it cannot be changed to open" in response.content.decode()
     assert Study.objects.get().state == StudyState.CLOSED
 
 
@@ -382,7 +382,7 @@ def test_a_draft_says_what_must_be_known_of_it_and_how_to_find_out(
     client.post("/projects/birds/models/ask/", asked)
     assert [(run.spec, run.study) for run in Run.objects.all()] == [("image-only:colour-and-gradient", draft)]
     refused = text(client, f"/studies/birds/{draft.slug}/launch/")
-    assert "It is not known yet how often image-only:colour-and-gradient is right" in refused
+    assert "image-only:colour-and-gradient, which sees only a part of each question, has not run" in refused
 
 
 def test_a_launched_study_says_what_was_known_of_it_at_the_launch(client: Client, study: Study) -> None:

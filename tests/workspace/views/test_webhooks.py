@@ -88,7 +88,7 @@ def test_a_webhook_that_was_switched_off_says_why_and_is_switched_on_by_a_button
     page = text(owner)
     assert '">20 Nov 2026, 12:00 UTC</time>. It answers nothing.' in page
     assert "Send a message to try it" not in page
-    assert "The webhook is on again." in owner.post(f"{PAGE}{webhook.pk}/on/", follow=True).content.decode()
+    assert "The webhook was switched on again." in owner.post(f"{PAGE}{webhook.pk}/on/", follow=True).content.decode()
     assert not Webhook.objects.exclude(off_at=None).exists()
 
 

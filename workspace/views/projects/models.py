@@ -130,7 +130,7 @@ def rename(request: HttpRequest, model: Model, project: Project) -> HttpResponse
         except CannotPredict as error:
             problem = str(error)
         else:
-            messages.success(request, f"The model is called {renamed} now.")
+            messages.success(request, f"The model was renamed to {renamed}.")
             return redirect("project_models", project.slug)
     context = {"project": project, "model": model, "given": given, "problem": problem, "longest": LONGEST}
     return render(request, "workspace/models/rename.html", context, status=409 if problem else 200)
@@ -147,7 +147,7 @@ def delete(request: HttpRequest, model: Model, project: Project) -> HttpResponse
         except CannotPredict as error:
             problem = str(error)
         else:
-            messages.success(request, f"{model} is deleted, with {went}.")
+            messages.success(request, f"{model} was deleted, with {went}.")
             return redirect("project_models", project.slug)
     releases = project.releases.exclude(file="").select_related("study")
     context = {"project": project, "model": model, "goes": holding(model), "problem": problem, "releases": releases}

@@ -35,7 +35,7 @@ QUESTIONS = ("practice", "questions")
 def practice(request: HttpRequest, study: Study) -> HttpResponse:
     """Show a draft's practice questions, instances to choose from, and the chosen one; add or remove one."""
     if study.state != StudyState.DRAFT:
-        messages.info(request, "The study is launched, so its practice questions cannot change.")
+        messages.info(request, "The study has been launched, so its practice questions cannot change.")
         return redirect("study", study.project.slug, study.slug)
     problems: list[str] = []
     if request.method == "POST":
