@@ -48,8 +48,8 @@ INACTIVE = "Your account here was deactivated. Ask your administrator."
 CANCELLED = "You went back without signing in."
 FAILED = "Signing in did not work. Try again; if it fails again, tell your administrator."
 CONNECTED = "Account connected. You can now sign in with it."
-CONNECTED_ALREADY = "Your account is connected already. Disconnect it first, if it is to be another one."
-SOMEBODY_ELSES = "That account is connected with another account here, so nothing was changed."
+CONNECTED_ALREADY = "Your account is already connected. To connect another one, disconnect it first."
+SOMEBODY_ELSES = "That account is already connected to another account here, so nothing was changed."
 
 
 def is_offered() -> bool:
@@ -73,7 +73,7 @@ class SignOnClient(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def openid_config(self) -> Mapping[str, Any]:
         config: Mapping[str, Any] = super().openid_config
         if str(config.get("issuer", "")).rstrip("/") != settings.OIDC_ISSUER:
-            raise OAuth2Error("The provider says that it is another one.")
+            raise OAuth2Error("The provider reports a different issuer.")
         return config
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:

@@ -60,8 +60,9 @@ def problems_with_change(old: ColumnMapping, new: ColumnMapping) -> dict[str | N
     if not problems and (unknown := _unordered(old, new)):
         for column in unknown:
             problems[column] = (
-                "Lineup does not know which picture of the role was in this column, because the names of the columns "
-                "have no numbers. Give all columns of the role the same role, or import the file into a new project."
+                "Lineup does not know which image of the role was in this column, because the names of "
+                "the columns have no numbers. Give all columns of the role the same role, or import the "
+                "file into a new project."
             )
     return problems
 

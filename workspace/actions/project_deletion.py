@@ -86,7 +86,7 @@ def request_deletion(*, project: Project, name: str, pay_settled: bool, by: User
         raise StudyError(*problems)
     if not at_once and _plain(name) != _plain(project.name):
         typed = f"You typed “{name.strip()[:200]}”" if name.strip() else "You typed nothing"
-        raise StudyError(f"{typed}; the project is called “{project.name}”. Type exactly this name.")
+        raise StudyError(f"{typed}; the project’s name is “{project.name}”. Type exactly this name.")
     if debt and not pay_settled:
         raise StudyError(f"People are owed money ({debt}). Pay them, then tick that everybody has been paid.")
     deletion = ProjectDeletion.objects.create(

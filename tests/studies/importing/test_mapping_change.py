@@ -81,7 +81,7 @@ def test_columns_without_numbers_are_split_or_merged_by_nobody() -> None:
     for old, new in ((together, apart), (apart, together)):
         problems = problems_with_change(old, new)
         assert list(problems) == ["left", "right image"]
-        assert "does not know which picture" in problems["left"]
+        assert "does not know which image" in problems["left"]
 
 
 def test_right_answers_follow_their_options() -> None:

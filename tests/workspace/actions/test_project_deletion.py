@@ -245,7 +245,7 @@ def test_one_with_a_launched_study_is_archived_first_and_its_name_is_typed(owner
     change_state(study=study, to=StudyState.CLOSED, by=owner, now=NOON)
     projects.archive_project(project=project, by=owner, now=NOON)
     for wrong in ("", "café", "Vases", "Cafe", "C\u0430f\u00e9"):
-        with pytest.raises(StudyError, match="the project is called “Café”"):
+        with pytest.raises(StudyError, match="the project’s name is “Café”"):
             ask(wrong)
     # The same letters, composed otherwise, as some keyboards do.
     ask(" Cafe\u0301 ")

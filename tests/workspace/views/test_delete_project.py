@@ -48,7 +48,7 @@ def test_an_owner_types_the_name_everybody_sees_the_day_and_any_owner_can_cancel
     wrong = browser.post(DELETE, {"name": "Vasen"})
     assert wrong.status_code == 409
     assert 'value="Vasen"' in words_of(wrong)
-    assert "You typed “Vasen”; the project is called “Vases”." in words_of(wrong)
+    assert "You typed “Vasen”; the project’s name is “Vases”." in words_of(wrong)
     assert not ProjectDeletion.objects.exists()
     # A second tab sends the same again.
     assert [browser.post(DELETE, {"name": "Vases"}).status_code for _ in range(2)] == [302, 302]

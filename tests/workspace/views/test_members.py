@@ -258,7 +258,7 @@ def test_a_project_s_name_in_addresses_is_made_of_its_name_where_none_is_typed()
     # Nothing of it can stand in an address.
     page = anna.post("/new-project/", {"name": "ΑΒΓ"})
     assert page.status_code == 409
-    assert "Name in addresses and commands:" in page.content.decode()
+    assert "Name in URLs and commands:" in page.content.decode()
 
 
 def test_a_site_may_leave_new_projects_to_superusers(settings: Settings) -> None:

@@ -277,7 +277,7 @@ def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: St
     assert "Questions4 Answers4 Surveys1" in shown
     # One seat at 8.00 and a third of that for Prolific; 8.00 for 40 minutes are 12.00 an hour.
     assert "RewardsUSD 8.00 8.00 per place" in shown
-    assert "Fee of ProlificUSD 2.67 33.33 %" in shown
+    assert "Prolific’s feeUSD 2.67 33.33 %" in shown
     assert "Estimated costUSD 10.67" in shown
     assert "People1 one survey each" in shown
     assert "Pay by the hourUSD 12.00" in shown

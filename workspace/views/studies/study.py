@@ -174,8 +174,8 @@ ENTRY_SENTENCES = {
         "came with a link without Prolific ids. Check the study's URL on Prolific: it must be exactly the one below."
     ),
     EntryEvent.What.NOT_AN_ID: (
-        "came with IDs that are not Prolific's. To try the link by hand, use 24 hexadecimal digits for each ID, or "
-        "set any_ids: true in the study file."
+        "came with IDs that are not Prolific's. To test the link yourself, use 24 hexadecimal "
+        "digits for each ID, or set any_ids: true in the study file."
     ),
     EntryEvent.What.OTHER_PERSON: (
         "opened a link that belongs to somebody else's session. They were sent away and nothing was changed."
@@ -441,7 +441,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 
 def _done(change: Change, study: Study) -> str:
     if change.name == "launch" and study.design.recruitment.prolific:
-        return "The study is open. Send annotators a link from the Recruit page, or give Prolific its address."
+        return "The study is open. Send annotators a link from the Recruit page, or give Prolific its URL."
     return change.done
 
 

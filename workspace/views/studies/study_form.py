@@ -55,7 +55,7 @@ Save = Callable[[str], Study]
 def edit(request: HttpRequest, study: Study) -> HttpResponse:
     """Edit a draft in the form, and save it."""
     if study.state != StudyState.DRAFT:
-        messages.info(request, "The study was launched, so its design stays as it is.")
+        messages.info(request, "The study was launched, so its design cannot change.")
         return redirect("study", study.project.slug, study.slug)
     edited_from = request.POST.get("edited_from") or fingerprint(study.source)
 
