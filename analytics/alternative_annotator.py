@@ -32,7 +32,7 @@ NOBODY = "Nobody answered enough instances that somebody else and the model answ
 
 
 @dataclass(frozen=True)
-class AgainstPerson:
+class PersonComparison:
     """The model against one person, over the `n` instances that this person, the model and others answered.
 
     advantage: share of instances on which the model agrees with the others at least as well as the person does, 0 to 1.
@@ -61,7 +61,7 @@ class AlternativeAnnotator:
     advantage: float | None
     passes: bool | None
     n_tested: int
-    people: Sequence[AgainstPerson]
+    people: Sequence[PersonComparison]
     reason: str | None = None
 
 
@@ -147,7 +147,7 @@ def _group_answers(
     return by_instance
 
 
-def _summary(compared: Sequence[AgainstPerson], false_discovery_rate: float) -> AlternativeAnnotator:
+def _summary(compared: Sequence[PersonComparison], false_discovery_rate: float) -> AlternativeAnnotator:
     """Return over how many people the model wins, after the correction for multiple tests."""
     tested = [each for each in compared if each.p is not None]
     sharing = sum(each.n > 0 for each in compared)
@@ -192,7 +192,7 @@ def _compare_person(
     alignment: Alignment,
     epsilon: float,
     least_instances: int,
-) -> AgainstPerson:
+) -> PersonComparison:
     both: list[tuple[bool, bool]] = []
     drawn: list[Hashable] = []
     for instance, given in shared.items():
@@ -203,14 +203,14 @@ def _compare_person(
         both.append((persons >= models, models >= persons))
         drawn.append(clusters[instance] if clusters else instance)
     if not both:
-        return AgainstPerson(person, 0, None, None, None, False, "No instance was answered by somebody else too.")
+        return PersonComparison(person, 0, None, None, None, False, "No instance was answered by somebody else too.")
     indicators = np.array(both, dtype=np.float64)
     persons_advantage, advantage = (float(share) for share in indicators.mean(axis=0))
     counts = (person, len(both), advantage, persons_advantage)
     least = max(2, least_instances)
     if len(set(drawn)) < least:
-        return AgainstPerson(*counts, None, False, f"Fewer than {least} instances are too few to judge one person.")
-    return AgainstPerson(*counts, _probability(indicators[:, 0] - indicators[:, 1], drawn, epsilon), False)
+        return PersonComparison(*counts, None, False, f"Fewer than {least} instances are too few to judge one person.")
+    return PersonComparison(*counts, _probability(indicators[:, 0] - indicators[:, 1], drawn, epsilon), False)
 
 
 def _probability(differences: Floats, clusters: Sequence[Hashable], epsilon: float) -> float:

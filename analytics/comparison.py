@@ -42,7 +42,7 @@ class McNemar:
 
 
 @dataclass(frozen=True)
-class PeopleAgainst:
+class PeopleComparison:
     """Difference between people's accuracy and somebody else's on the questions that each person answered.
 
     value: the mean over people of their share right minus the other's share on the same questions, -1 to 1; None
@@ -66,7 +66,7 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
 
     first, second: truth values of the same length, the same question at the same place. Undefined when no question
     tells them apart. It takes every question for independent of the others: where one person answered several, take
-    `people_against`. Raises ValueError for two different lengths, and for what is no truth value.
+    `compare_people`. Raises ValueError for two different lengths, and for what is no truth value.
 
     Source: McNemar 1947, "Note on the sampling error of the difference between correlated proportions", p. 155; the
     exact test is the sign test of the discordant pairs, twice the smaller tail, at most 1.
@@ -91,7 +91,7 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
     return McNemar(*counts, exact, chi_squared, float(chdtrc(1, chi_squared)))
 
 
-def people_against(
+def compare_people(
     right: ArrayLike,
     others: ArrayLike,
     people: Sequence[Hashable],
@@ -99,7 +99,7 @@ def people_against(
     instances: Sequence[Hashable] | None = None,
     *,
     level: float = LEVEL,
-) -> PeopleAgainst:
+) -> PeopleComparison:
     """Compare people with somebody (a model) on the same questions, with one value per person.
 
     right, others: whether each answer of a person is right, and whether the other's to the same question is, or how
@@ -127,13 +127,13 @@ def people_against(
     alone = given.n_people == given.n_instances == given.values.size and given.n_people > 1 and are_counts
     test = MCNEMAR if alone else OVER_PEOPLE
     if not given.values.size:
-        return PeopleAgainst(None, None, None, None, test, *counts, ONE_PERSON)
+        return PeopleComparison(None, None, None, None, test, *counts, ONE_PERSON)
     both = _Both.of(given, its)
     reason = spread(given).reason or (None if (mine != its).any() else NOTHING_APART)
     if reason is not None:
-        return PeopleAgainst(both.value, None, None, None, test, *counts, reason)
+        return PeopleComparison(both.value, None, None, None, test, *counts, reason)
     p = mcnemar(mine, its).p if alone else _probability(both)
-    return PeopleAgainst(both.value, *_difference_interval(both, level), p, test, *counts)
+    return PeopleComparison(both.value, *_difference_interval(both, level), p, test, *counts)
 
 
 @dataclass(frozen=True)

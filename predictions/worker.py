@@ -54,7 +54,7 @@ from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, sc
 from predictions.scoring import embed_pictures, loaded_message, score_items
 
 if TYPE_CHECKING:
-    from predictions.scorers.kept import KeptVectors
+    from predictions.scorers.vector_store import VectorStore
 
 logger = logging.getLogger(__name__)
 
@@ -95,16 +95,16 @@ def _count(name: str, default: str) -> int:
     return int(written)
 
 
-def _vectors() -> "KeptVectors | None":
+def _vectors() -> "VectorStore | None":
     folder, most = read("LINEUP_VECTORS", ""), _count("LINEUP_VECTORS_MB", VECTORS_MB)
     if not folder:
         return None
     # Imported here, because a worker that stores nothing does not need it.
-    from predictions.scorers.kept import MEGABYTE, CannotKeep, KeptVectors
+    from predictions.scorers.vector_store import MEGABYTE, CannotStoreVectors, VectorStore
 
     try:
-        return KeptVectors(Path(folder), most=most * MEGABYTE)
-    except CannotKeep as error:
+        return VectorStore(Path(folder), most=most * MEGABYTE)
+    except CannotStoreVectors as error:
         raise CannotStart(f"{error} Choose another folder in LINEUP_VECTORS.") from error
 
 
@@ -128,7 +128,7 @@ def _half() -> str | None:
     return PRECISIONS[precision]
 
 
-def _make() -> tuple[Celery, OpenPicture, str | None, "KeptVectors | None"]:
+def _make() -> tuple[Celery, OpenPicture, str | None, "VectorStore | None"]:
     folder = Path(read("DATA_DIR", str(Path(__file__).resolve().parent.parent / "var")))
     url = read("CELERY_BROKER_URL", EMBEDDED_URL)
     # No fixups: if DJANGO_SETTINGS_MODULE is set by accident, Celery would load Django. Not the current application of

@@ -12,7 +12,7 @@ Progress = Callable[[str, int, int], None]
 """Progress callback: stage, number done, total (0: unknown)."""
 
 
-def unheard(*told: object) -> None:
+def ignore_progress(*told: object) -> None:
     """Take no notice of a callback."""
 
 

@@ -91,7 +91,7 @@ def request_run(
     return run
 
 
-def request_offered(
+def request_offered_run(
     *,
     project: Project,
     spec: str,

@@ -113,7 +113,7 @@ def labels_of(study: StudyFacts) -> Iterable[AgreementLabels]:
         # Free texts have no labels to compare.
         if options or label_space.has_one_label:
             yield _raw_labels(kind, label_space, options)
-            yield from _apart(kind, label_space, options)
+            yield from _labels_by_scale(kind, label_space, options)
         if options and not label_space.has_one_label:
             together = _raw_labels(kind, label_space, options)
             for unit in units_of(answers_to(study, kind)):
@@ -162,7 +162,7 @@ def _raw_labels(kind: str, label_space: LabelSpace, options: Sequence[str]) -> A
     )
 
 
-def _apart(kind: str, label_space: LabelSpace, options: Sequence[str]) -> Iterable[AgreementLabels]:
+def _labels_by_scale(kind: str, label_space: LabelSpace, options: Sequence[str]) -> Iterable[AgreementLabels]:
     """Yield the labels of the questions on each scale, if a kind uses several."""
     for scale, questions in label_space.apart:
         if scale.level == "nominal":

@@ -25,7 +25,7 @@ def outcome_in(outcome: object, study: Study) -> str:
 
 
 @register.filter
-def said_apart(sentence: str) -> list[str]:
+def sentences_by_study(sentence: str) -> list[str]:
     """Return the parts of a sentence that says something of several studies, each "name: something"; else all of it."""
     parts = _BETWEEN.split(sentence)
     return parts if len(parts) > 1 and all(": " in part for part in parts) else [sentence]

@@ -19,14 +19,14 @@ from studies.actions.projects.roles import check_roles
 from studies.actions.questions import (
     About,
     build_questions,
-    everything_asked,
+    items_to_ask,
     make_practice,
     refuse_unaskable,
     save_questions,
     unsaved_questions,
 )
 from studies.actions.selection import check_selection
-from studies.batches import Progress, create_in_batches, unheard
+from studies.batches import Progress, create_in_batches, ignore_progress
 from studies.design import Design, read_design
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
@@ -197,7 +197,7 @@ def _check_draft(study: Study) -> None:
 
 
 def _choose_instances(study: Study, about: Sequence[About] | None) -> list[About]:
-    chosen = list(everything_asked(study) if about is None else about)
+    chosen = list(items_to_ask(study) if about is None else about)
     if about is None and not chosen and study.design.asks_about_answers:
         raise StudyError(
             "No instance that it selects has a description whose image is known. Import some, or name the study in "
@@ -237,7 +237,7 @@ def freeze(
     by: Actor,
     now: datetime,
     about: Sequence[About] | None = None,
-    progress: Progress = unheard,
+    progress: Progress = ignore_progress,
 ) -> None:
     """Make the questions and surveys of a draft and open it. Must run in a transaction. Raises StudyError.
 
@@ -274,7 +274,7 @@ def add_surveys(
     study: Study,
     planned: Sequence[PlannedSurvey[About]],
     built: Mapping[About, list[Question]] | None = None,
-    progress: Progress = unheard,
+    progress: Progress = ignore_progress,
 ) -> list[Survey]:
     """Make the planned questions and surveys; return the surveys.
 
@@ -305,7 +305,7 @@ def fill_survey(*, survey: Survey, questions: Sequence[Question]) -> None:
 
 
 def fill_surveys(
-    filled: Iterable[tuple[Survey, Sequence[Question]]], *, total: int = 0, progress: Progress = unheard
+    filled: Iterable[tuple[Survey, Sequence[Question]]], *, total: int = 0, progress: Progress = ignore_progress
 ) -> None:
     """Make the rows of surveys and their questions, in order. `total`: how many there are, for `progress`.
 

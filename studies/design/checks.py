@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 
 from studies.design.entries import Entry, fill, with_defaults
-from studies.design.model import ASKING, PARTS, VERSION, Design, Part, shortest_limit, with_usual_options
+from studies.design.model import ASKING, PARTS, VERSION, Design, Part, add_option_defaults, shortest_limit
 from studies.design.parser import Lines, Path, read_values
 from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import study_schema
@@ -161,7 +161,7 @@ def _check_ask(part: Mapping[str, Any], path: Path) -> Findings:
     found = [*_check_schema(part.get("ask", {}), kind.ask_schema, (*path, "ask"))]
     yield from found
     if not found:
-        for name, sentence in kind.problems(with_usual_options(part)["ask"]):
+        for name, sentence in kind.problems(add_option_defaults(part)["ask"]):
             yield (*path, "ask", name), sentence
 
 
@@ -215,7 +215,7 @@ def _complete(values: Mapping[str, Any]) -> Design:
 
 
 def _complete_part(part: Mapping[str, Any]) -> dict[str, Any]:
-    asked = with_usual_options({name: part[name] for name in ASKING if name in part})
+    asked = add_option_defaults({name: part[name] for name in ASKING if name in part})
     return fill(Part, asked, partial(_default, values=asked))
 
 

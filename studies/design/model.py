@@ -370,7 +370,7 @@ class Design(Section):
         whole = {name: value for name, value in stored.items() if name not in ASKING}
         # Designs stood without `parts` before there were several.
         asked = stored.get(PARTS) or [{name: stored[name] for name in ASKING if name in stored}]
-        whole[PARTS] = [with_usual_options(part) for part in asked]
+        whole[PARTS] = [add_option_defaults(part) for part in asked]
         if version < VERSION:
             whole = fill(cls, whole | {"version": VERSION}, lambda entry: _earlier_default(entry, version, whole))
         try:
@@ -399,7 +399,7 @@ def _earlier_default(entry: Entry, version: int, stored: Mapping[str, Any]) -> A
     return entry.before(stored) if callable(entry.before) else entry.before
 
 
-def with_usual_options(part: Mapping[str, Any]) -> dict[str, Any]:
+def add_option_defaults(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return a part with the defaults of its kind in `ask`, those of options that came later too."""
     if part.get("kind") not in KINDS:
         return dict(part)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from studies.eligibility.base import Barred, Eligibility, Person, entry_schema, gettext_noop, study_property
+from studies.eligibility.base import BarredQuestions, Eligibility, Person, entry_schema, gettext_noop, study_property
 
 
 class NotSameInstance(Eligibility):
@@ -16,5 +16,5 @@ class NotSameInstance(Eligibility):
     told = gettext_noop("The remaining questions show what you have already seen in another study.")
     reason = "came when only questions about instances they had in another study were left."
 
-    def bars(self, person: Person, given: Mapping[str, Any]) -> Barred:
-        return Barred(instances=person.record(given["study"]).instances)
+    def bars(self, person: Person, given: Mapping[str, Any]) -> BarredQuestions:
+        return BarredQuestions(instances=person.record(given["study"]).instances)

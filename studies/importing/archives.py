@@ -72,7 +72,7 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int, advance: Callable[[i
             written = 0
             for done, member in enumerate(members, start=1):
                 target = folder / (member.filename.removeprefix(f"{top}/") if top else member.filename)
-                _clear_the_way(target, folder, archive.name)
+                _make_parents(target, folder, archive.name)
                 with opened.open(member) as source, target.open("wb") as out:
                     for block in iter(partial(source.read, BLOCK), b""):
                         written += len(block)
@@ -154,7 +154,7 @@ def _only_folder(members: list[zipfile.ZipInfo], archive: Path) -> str:
     return archive.stem if tops == {archive.stem} else ""
 
 
-def _clear_the_way(target: Path, folder: Path, name: str) -> None:
+def _make_parents(target: Path, folder: Path, name: str) -> None:
     """Make the parent folders of `target`.
 
     Raises BadArchive if they lead out of `folder` (a symbolic link), or if a file and a folder clash.

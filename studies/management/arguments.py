@@ -97,7 +97,7 @@ def read_user(username: str) -> User:
     return user
 
 
-def project_to_fill(slug: str) -> Project:
+def import_target(slug: str) -> Project:
     """Return the target project of an import; a new one is unsaved, because it is saved together with its instances.
 
     Raises CommandError for an invalid name.

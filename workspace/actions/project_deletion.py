@@ -42,7 +42,7 @@ WEEK = timedelta(days=7)
 BATCH = 500
 
 
-def goes_at_once(project: Project) -> bool:
+def can_delete_immediately(project: Project) -> bool:
     """Whether `project` can be deleted without a week's notice: nothing in it is work that a person was asked for."""
     if project.is_demo:
         return not Session.objects.exclude(is_simulated()).filter(study__project=project).exists()
@@ -51,7 +51,7 @@ def goes_at_once(project: Project) -> bool:
 
 def obstacles(project: Project) -> list[str]:
     """Return why `project` cannot be deleted now, in sentences that say what to do."""
-    if goes_at_once(project):
+    if can_delete_immediately(project):
         return []
     found = []
     if project.archived_at is None:
@@ -80,7 +80,7 @@ def request_deletion(*, project: Project, name: str, pay_settled: bool, by: User
     project = Project.objects.select_for_update().get(pk=project.pk)
     if (found := ProjectDeletion.objects.filter(project=project).first()) is not None:
         return found
-    at_once = goes_at_once(project)
+    at_once = can_delete_immediately(project)
     debt = "" if at_once else list_debts(project)
     if problems := obstacles(project):
         raise StudyError(*problems)

@@ -17,7 +17,7 @@ from annotation.actions.deciding.decisions import recount
 from annotation.actions.deciding.undo_acceptance import update_downstream_of_questions
 from annotation.models import Decision, Seat, Slot
 from studies.actions.events import Actor, What, record
-from studies.actions.questions import About, build_questions, everything_asked, unsaved_questions
+from studies.actions.questions import About, build_questions, items_to_ask, unsaved_questions
 from studies.actions.studies import add_surveys, fill_survey
 from studies.actions.table_statistics import refresh_statistics
 from studies.design.model import MOST_ANSWERS
@@ -265,7 +265,7 @@ def _unasked_instances(study: Study) -> list[About]:
     if why_not := why_no_new_instances(study):
         raise StudyError(why_not)
     asked = _asked(study.questions.all())
-    new = [about for about in everything_asked(study) if _key(about) not in asked]
+    new = [about for about in items_to_ask(study) if _key(about) not in asked]
     if not new:
         raise StudyError("It already asks about every instance that it selects. Import more first.")
     return new

@@ -16,14 +16,14 @@ from studies.actions.questions import About
 from studies.actions.selection import check_selection
 from studies.actions.studies import Plan
 from studies.actions.table_statistics import refresh_statistics
-from studies.batches import Progress, unheard
+from studies.batches import Progress, ignore_progress
 from studies.errors import StudyError
 from studies.models import Question, Study, SurveyQuestion
 from studies.rules import RULES, get_rule
 
 
 @transaction.atomic
-def launch(*, study: Study, by: Actor, now: datetime, progress: Progress = unheard) -> None:
+def launch(*, study: Study, by: Actor, now: datetime, progress: Progress = ignore_progress) -> None:
     """Freeze the design and open every seat. Raises StudyError with all problems.
 
     `progress`: called with the stage, and how many of its rows are made.

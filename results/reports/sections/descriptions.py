@@ -180,7 +180,7 @@ def description_outcomes_table(found: Sequence[DescriptionStudy]) -> Table:
             rows.append(
                 (
                     *(each.study.slug, name, fates.written, fates.not_possible),
-                    *(*_became(each, name, fates), fates.undecided),
+                    *(*_outcome_cells(each, name, fates), fates.undecided),
                     *(share_of(filtered), _over_sets(each, name)),
                 )
             )
@@ -206,7 +206,7 @@ def _over_sets(each: DescriptionStudy, name: str) -> Cell:
     return range_over_instances(rejected, [question.instance for question in decided])
 
 
-def _became(each: DescriptionStudy, name: str, fates: DescriptionOutcomes) -> Iterable[int]:
+def _outcome_cells(each: DescriptionStudy, name: str, fates: DescriptionOutcomes) -> Iterable[int]:
     """Yield the number retrieved, accepted, rejected and conflicting, each linked to its sets."""
     asked = [each.asked[pk] for pk in each.groups[name]]
     yield each.link_count(fates.retrieved, (one.id for one in asked if one.answers), ANSWERED, name)

@@ -42,7 +42,7 @@ from studies.actions.imports.import_state import (
 from studies.actions.imports.save_rows import save
 from studies.actions.projects.projects import save_project
 from studies.actions.table_statistics import refresh_statistics
-from studies.batches import Progress, unheard
+from studies.batches import Progress, ignore_progress
 from studies.descriptions import NOTED, PUBLIC, TARGETS
 from studies.importing import IMPORTERS, TABLE, Importer, Note, Record, RowProblem, SourceImage, make_importer
 from studies.importing.captions import CAPTION_RULES
@@ -77,7 +77,7 @@ def import_files(
     images_later: bool = False,
     dry_run: bool = False,
     owner: User | None = None,
-    progress: Progress = unheard,
+    progress: Progress = ignore_progress,
     context: ImportContext = FOREGROUND,
 ) -> list[ImportSummary]:
     """Import files into the project, all or none.

@@ -136,7 +136,7 @@ def unpack(upload: Upload, advance: Callable[[int, int], None]) -> None:
         archive.unlink()
 
 
-def take_rows_out(upload: Upload) -> None:
+def extract_tables(upload: Upload) -> None:
     """Copy the tables in the archives of an upload to its data files. Raises StudyError."""
     folder = folder_of(upload, IMAGES)
     for archive in [path for path in _files(folder) if is_archive(path.name)]:

@@ -19,7 +19,7 @@ from studies.importing import IMPORTERS, TABLE
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.mapping import guess_mapping
 from studies.importing.table import NO_MAPPING
-from studies.management.arguments import add_by, project_to_fill, read_importer, read_user
+from studies.management.arguments import add_by, import_target, read_importer, read_user
 from studies.progress_bars import ProgressBars
 
 
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_to_fill(options["project"])
+        project = import_target(options["project"])
         owner = None if options["owner"] is None else read_user(options["owner"])
         is_new = project.pk is None
         by = read_importer(options, project)

@@ -20,8 +20,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import reswap, retarget
 
-from predictions.actions.models import delete_model, holding, rename_model
-from predictions.actions.runs import cancel_run, request_offered, resume_run
+from predictions.actions.models import count_predictions, delete_model, rename_model
+from predictions.actions.runs import cancel_run, request_offered_run, resume_run
 from predictions.errors import CannotPredict
 from predictions.models import LONGEST, Model, Run
 from predictions.queries.progress import models_of, progress_of, progress_of_all
@@ -53,7 +53,7 @@ def ask(request: HttpRequest, project: Project) -> HttpResponse:
     spec, about = request.POST.get("model", ""), request.POST.get("about", "")
     what, _, name = about.partition(":")
     try:
-        run = request_offered(
+        run = request_offered_run(
             project=project,
             spec=spec,
             study=find_study_of(project, name) if what == OF_STUDY else None,
@@ -150,7 +150,13 @@ def delete(request: HttpRequest, model: Model, project: Project) -> HttpResponse
             messages.success(request, f"{model} was deleted, with {went}.")
             return redirect("project_models", project.slug)
     releases = project.releases.exclude(file="").select_related("study")
-    context = {"project": project, "model": model, "goes": holding(model), "problem": problem, "releases": releases}
+    context = {
+        "project": project,
+        "model": model,
+        "goes": count_predictions(model),
+        "problem": problem,
+        "releases": releases,
+    }
     return render(request, "workspace/models/delete.html", context, status=409 if problem else 200)
 
 

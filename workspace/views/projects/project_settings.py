@@ -126,7 +126,7 @@ def _delete(request: HttpRequest, project: Project) -> HttpResponse:
             problems = error.problems
         else:
             return _confirm_deletion(request, deletion, is_new=not asked_before)
-    at_once = project_deletion.goes_at_once(project)
+    at_once = project_deletion.can_delete_immediately(project)
     context = {
         "project": project,
         "may": may_do(request, project),

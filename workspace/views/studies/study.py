@@ -35,11 +35,11 @@ from results.queries.studies.activity import activity_of, study_activity
 from results.queries.studies.live_study_status import wait_reason
 from results.queries.studies.overview import answers_sent, count_conflicts, waiting_for_launch
 from results.queries.studies.progress import (
-    OddArrivals,
-    odd_arrivals,
+    SuspiciousArrivals,
     paid_sessions,
     progress_of,
     study_progress,
+    suspicious_arrivals,
 )
 from results.queries.studies.question_reports import study_reports
 from results.queries.studies.sessions import SORTS, STATES, SessionFilter, read_filter, session_lines
@@ -203,7 +203,7 @@ ENTRY_SENTENCES = {
 
 
 def _entry_problems(study: Study) -> list[str]:
-    arrivals = odd_arrivals(study)
+    arrivals = suspicious_arrivals(study)
     sentences = {(str(what), ""): sentence for what, sentence in ENTRY_SENTENCES.items()}
     sentences |= {
         (str(EntryEvent.What.REFUSED), rule): f"was not let in who {get_rule(rule).reason}" for rule in ELIGIBILITY
@@ -213,7 +213,7 @@ def _entry_problems(study: Study) -> list[str]:
     ]
 
 
-def _frequency(odd: OddArrivals) -> str:
+def _frequency(odd: SuspiciousArrivals) -> str:
     times = "1 time" if odd.times == 1 else f"{odd.times:,} times"
     last = f"last on {date_format(odd.last, 'j M, H:i')} UTC"
     if odd.people in {0, odd.times}:
@@ -419,7 +419,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
         return redirect("study", study.project.slug, study.slug)
     if request.method == "POST":
         try:
-            if _launches_later(request, study, change):
+            if _launch_in_background(request, study, change):
                 return redirect("study", study.project.slug, study.slug)
             change.act(study, signed_in_user(request), timezone.now())
         except StudyError as error:
@@ -445,7 +445,7 @@ def _done(change: Change, study: Study) -> str:
     return change.done
 
 
-def _launches_later(request: HttpRequest, study: Study, change: Change) -> bool:
+def _launch_in_background(request: HttpRequest, study: Study, change: Change) -> bool:
     """Have a large study launched by a job; return whether it is. Raises StudyError if it cannot be launched."""
     if change.name != "launch" or study.state != StudyState.DRAFT:
         return False
