@@ -31,9 +31,9 @@ def read_design(text: str) -> Design:
 
 
 def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Design:
-    """Return the design of plain values, as a study file has them, every default filled in.
+    """Return the design with these plain values of a study file, every default filled in.
 
-    `lines` says where each value stands, for the problems. Raises DesignRefused with all problems found.
+    lines: the line of each value, for the problems. Raises DesignRefused with all problems found.
     """
 
     def problems_of(findings: Iterable[tuple[Path, str]]) -> list[Problem]:
@@ -50,14 +50,14 @@ def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Desig
 
 
 def _nearest_line(lines: Lines, path: Path) -> int | None:
-    """Return the line of `path`, or of what it stands in."""
+    """Return the line of `path`, or of the nearest section or list around it."""
     while path and path not in lines:
         path = path[:-1]
     return lines.get(path) if path else None
 
 
 def _check_version(values: Mapping[str, Any]) -> Findings:
-    """Say nothing else of a later version: what is unknown here may be known there."""
+    """Refuse later versions without other checks: entries that are unknown here may be valid there."""
     version = values.get("version")
     if isinstance(version, int) and version > VERSION:
         yield (
@@ -114,7 +114,7 @@ _TYPE_NAMES = {
     "array": "a list",
     "object": "a section of `name: value` lines",
 }
-# By the word of JSON Schema that was broken, what is said of a value behind its name.
+# Violated keyword of JSON Schema -> the end of the sentence about the value.
 _SENTENCES: Mapping[str, Callable[[Any, Any], str]] = {
     "type": lambda limit, value: f" must be {_TYPE_NAMES[str(limit)]}, not {value!r}.",
     "enum": lambda limit, value: f" is {value!r}. Choose one of: {', '.join(map(str, limit))}.",
@@ -156,7 +156,7 @@ def _is_readable(part: Mapping[str, Any]) -> bool:
 
 
 def _check_ask(part: Mapping[str, Any], path: Path) -> Findings:
-    """Check the options of a kind by its schema and, where that finds nothing, by the kind itself."""
+    """Check the options of a kind by its schema and, if they are valid there, by the kind itself."""
     kind = get_kind(part["kind"])
     found = [*_check_schema(part.get("ask", {}), kind.ask_schema, (*path, "ask"))]
     yield from found
@@ -166,7 +166,7 @@ def _check_ask(part: Mapping[str, Any], path: Path) -> Findings:
 
 
 def _check_parts(asked: Sequence[tuple[Path, Mapping[str, Any]]], language: str) -> Findings:
-    """Refuse two parts of one kind, since counts go by kind, and English instructions in another language."""
+    """Refuse two parts of one kind, because counts are by kind, and English instructions in another language."""
     kinds = [part["kind"] for _, part in asked]
     for number, (path, part) in enumerate(asked):
         if part["kind"] in kinds[:number]:
@@ -220,14 +220,14 @@ def _complete_part(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _default(entry: Entry, *, values: Mapping[str, Any]) -> Any:
-    """Return a default that is not in the schema: None, or what follows from other values; `...` for any other."""
+    """Return a default that is not in the schema: None, or computed from other values; `...` if the schema has it."""
     if callable(entry.default):
         return entry.default(values)
     return None if entry.default is None else ...
 
 
 def _check_sense(design: Design) -> Findings:
-    """Find what the schema cannot say."""
+    """Yield problems that the schema cannot express."""
     for name, line in (("title", design.title), ("contact", design.contact)):
         if (line or name == "title") and (reason := problem_with_line(line)):
             yield (name,), f"`{name}` cannot be used. {reason}"

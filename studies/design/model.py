@@ -1,4 +1,4 @@
-"""The definition of a study file: what may stand in it, as the design that it becomes. Pure.
+"""The definition of study files, as the model of the design. Pure.
 
 Each entry is defined here and nowhere else. Checks, the published JSON Schema, the stored form, defaults, what older
 versions did, and the fields of the form all follow from it. docs/studies.md explains every value.
@@ -24,26 +24,26 @@ from studies.rules import RULES
 # Of study files and of stored designs. A change that older versions of Lineup would misread gets the next number: its
 # entries say `since`. An entry that is `optional` needs none. See docs/decisions/0066-a-study-file-is-defined-once.md.
 VERSION = 5
-# As many as one question gets, by a study file or by a later extension.
+# Maximum answers per question, by a study file or an extension.
 MOST_ANSWERS = 100
-# What a study may be for; `studies.models.Purpose` has the words for people.
+# Purposes of a study; `studies.models.Purpose` has their labels.
 PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
-# What an annotator who ends before the last question does: returns the submission, or enters a code.
+# What annotators who end before the last question do: return the submission, or enter a code.
 WAYS_OUT = ("return", "code")
 # Whether choosing an option sends the answer: never, if the annotator turns it on, or unless they turn it off.
 ONE_ACTION = ("off", "offered", "on")
-# What fills a page: instructions, consent.
+# Maximum characters of a text that fills a page: instructions, consent.
 LONGEST_PAGE = 50_000
-# What the questions of one part are; with one part, these stand at the top of a study file.
+# The entries of a part; with only one part, they are at the top level of a study file.
 ASKING = ("kind", "ask", "instructions")
 PARTS = "parts"
 
-# In Python `$` alone lets a line end follow; in other languages the rest changes nothing.
+# In Python `$` alone also matches before a final line end; in other languages the rest has no effect.
 _END = r"$(?!\n)"
 AMOUNT = r"^[0-9]{1,6}(\.[0-9]{2})?" + _END
-# A program that sees only the texts, or only the pictures, of a question. Which there are, a room above knows.
+# A program that sees only the texts, or only the pictures, of a question. A higher room knows which exist.
 _BLIND_BASELINE = r"^(text-only|image-only):\S+" + _END
-# A text of many lines; editors that know what it is show it as such.
+# A multi-line text; editors that know the media type show it accordingly.
 _MARKDOWN = "text/markdown"
 # Groups of the form, and headings of its first screen.
 _STUDY, _ANSWERS = "What it is", "How many answers"
@@ -66,7 +66,7 @@ def any_right_is_known(parts: Sequence[Mapping[str, Any]]) -> bool:
 def _usual_purpose(design: Mapping[str, Any]) -> str:
     parts = design[PARTS]
     if any(get_kind(part["kind"]).asks_about_answers for part in parts):
-        # What people find decides about the answers that it is asked about.
+        # What annotators find decides on the answers that they are asked about.
         return "filter"
     if any_right_is_known(parts):
         return "baseline"
@@ -83,7 +83,7 @@ def _usual_least_answers(design: Mapping[str, Any]) -> int:
 
 
 def _condition_schema() -> dict[str, Any]:
-    """Return the schema of a condition; that of its rule says which entries stand in it, and their defaults."""
+    """Return the schema of a condition; the schema of its rule has its entries and their defaults."""
     properties = {
         name: {word: value for word, value in part.items() if word != "default"}
         for name, part in every_property().items()
@@ -315,17 +315,17 @@ class Design(Section):
 
     @property
     def is_live(self) -> bool:
-        """Whether its questions come one by one from another study, while it is open."""
+        """Whether its questions come from another study one by one, while it is open."""
         return bool(self.instances.from_study) and self.instances.sample is None
 
     @property
     def knows_right(self) -> bool:
-        """Whether it asks questions whose right answer is known beforehand."""
+        """Whether some of its questions have right answers that are known in advance."""
         return any_right_is_known([{"kind": part.kind, "ask": part.ask} for part in self.parts])
 
     @property
     def questions_per_instance(self) -> int:
-        """The most questions that it asks about one instance or, where it asks about answers, about one answer."""
+        """The maximum number of questions about one instance or, if it asks about answers, about one answer."""
         return sum(len(get_kind(part.kind).variants(part.ask)) for part in self.parts)
 
     @property
@@ -340,27 +340,26 @@ class Design(Section):
 
     @property
     def asks_about_answers(self) -> bool:
-        """Whether its questions are about answers: those of the study that feeds it, or imported descriptions."""
+        """Whether its questions are about answers of its upstream study, or about imported descriptions."""
         return any(get_kind(part.kind).asks_about_answers for part in self.parts)
 
     @property
     def excludes_upstream_annotators(self) -> bool:
-        """Whether annotators skip instances that they met in the study that feeds it."""
+        """Whether annotators skip instances that they saw in the upstream study."""
         kinds = [get_kind(part.kind) for part in self.parts]
         return any(isinstance(kind, AsksAboutAnswers) and kind.excludes_upstream_annotators for kind in kinds)
 
     @property
     def records_writing(self) -> bool:
-        """Whether it records how texts are written: only where annotators write, and the consent says so."""
+        """Whether it records how texts are written: only if annotators write, and the consent page says so."""
         is_written = any(get_kind(part.kind).is_written for part in self.parts)
         return self.answering.record_writing and bool(self.consent) and is_written
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> Self:
-        """Return a design from what `to_stored` of this or an older version made.
+        """Return the design of a stored form, written by `to_stored` of this or an older version.
 
-        It was checked when it was made. Raises DesignRefused for a design of a later version, and for one with entries
-        that are missing or unknown.
+        It was checked when it was stored. Raises DesignRefused for a later version, and for missing or unknown entries.
         """
         version = stored.get("version", 0)
         if version > VERSION:
@@ -368,7 +367,7 @@ class Design(Section):
                 f"of version {version}; this Lineup reads versions up to {VERSION}. Go back to the later Lineup."
             )
         whole = {name: value for name, value in stored.items() if name not in ASKING}
-        # Designs stood without `parts` before there were several.
+        # Old designs have no `parts`.
         asked = stored.get(PARTS) or [{name: stored[name] for name in ASKING if name in stored}]
         whole[PARTS] = [add_option_defaults(part) for part in asked]
         if version < VERSION:
@@ -380,9 +379,9 @@ class Design(Section):
             raise _refuse(f"not one of version {VERSION}. {wrong}.") from error
 
     def to_stored(self) -> dict[str, Any]:
-        """Return the design as plain JSON, from which `from_stored` makes an equal one.
+        """Return the design as plain JSON for `from_stored`.
 
-        The first part stands at the top too, where the first versions look for it: a site can go back to them.
+        The first part is repeated at the top level for the first versions, so that a downgrade is possible.
         """
         values = self.model_dump(mode="json", by_alias=True)
         return before_parts(values, values[PARTS][0])
@@ -393,14 +392,14 @@ def _refuse(reason: str) -> DesignRefused:
 
 
 def _earlier_default(entry: Entry, version: int, stored: Mapping[str, Any]) -> Any:
-    """Return what `version` did where it had no such entry, `...` where it had one."""
+    """Return the behaviour of `version` without this entry, `...` if it had the entry."""
     if version >= entry.since:
         return ...
     return entry.before(stored) if callable(entry.before) else entry.before
 
 
 def add_option_defaults(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part with the defaults of its kind in `ask`, those of options that came later too."""
+    """Return a part with all defaults of its kind in `ask`, including options that were added later."""
     if part.get("kind") not in KINDS:
         return dict(part)
     return {**part, "ask": with_defaults(part.get("ask", {}), get_kind(part["kind"]).ask_schema)}
