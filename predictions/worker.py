@@ -1,10 +1,9 @@
-"""The worker with models: a Celery application of its own, for a machine that has a GPU and no database.
+"""The worker with models: a separate Celery application, for a machine with a GPU and without a database.
 
     celery -A predictions.worker worker
 
-It needs the broker and the images, and knows no Django: what it is told and what it answers stands in
-`predictions.messages`. One process does one message at a time, so that a model is alone on its device; start one for
-each GPU (CUDA_VISIBLE_DEVICES).
+It needs the broker and the images, but not Django. `predictions.messages` defines its messages and answers. One process
+handles one message at a time, so that a model has its device to itself; start one for each GPU (CUDA_VISIBLE_DEVICES).
 
 Settings, by environment; each can also be given as the name of a file that holds it, NAME_FILE:
 

@@ -66,7 +66,7 @@ def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
         read_field(request.POST, "choice"),
         read_field(request.POST, "note"),
     )
-    # It may leave the list, and then nothing follows it there.
+    # It may leave the list, and then it has no next question there.
     following = _List.of(study, wanted).next_unsettled(asked.pk, study)
     names = {option.key: option.name for option in shown_options(asked)}
     try:

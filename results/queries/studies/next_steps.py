@@ -10,7 +10,7 @@ from studies.models import Import, Project, Study, StudyState
 
 
 class Todo(StrEnum):
-    """Next steps of researchers, most urgent first. A page words each, beside its button."""
+    """Next steps of researchers, most urgent first. The template has the sentence and the button of each."""
 
     IMPORT = "import"
     AWAIT_IMPORT = "await the import"
