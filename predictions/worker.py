@@ -159,7 +159,7 @@ except (CannotReadPictures, CannotStart) as stop:
 
 
 class _ModelCache:
-    """The last requested model, because memory holds only one, with its 16-bit twin if any."""
+    """The last requested model, because memory holds only one, with its 16-bit version if any."""
 
     def __init__(self) -> None:
         self.spec = ""

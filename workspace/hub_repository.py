@@ -237,7 +237,7 @@ class HubReader:
 
 @contextmanager
 def open_reader(source: Source) -> Iterator[HubReader]:
-    """Give a reader of a dataset, with connections of its own: no cookies of others."""
+    """Yield a reader of a dataset with separate connections, so that it shares no cookies."""
     from httpx2 import Client
 
     with Client(timeout=SILENCE, follow_redirects=False) as client:

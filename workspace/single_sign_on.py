@@ -166,7 +166,7 @@ class SignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             return
         if sociallogin.state.get("process") == AuthProcess.CONNECT:
             owner = signed_in_user(request)
-            # Check again: another window may have linked it meanwhile.
+            # Check again: another window may have linked it in the meantime.
             if linked_accounts(owner, provider_id()).exists():
                 _refuse(request, CONNECTED_ALREADY)
             send_account_linked(owner)

@@ -131,7 +131,7 @@ def _refuse(spec: str, study: Study | None, kind: str, variant: str, now: dateti
 
 
 def _refuse_draft(spec: str, study: Study, now: datetime) -> None:
-    """A draft may need to know of blind baselines, for its launch; others wait until people are asked."""
+    """Drafts accept blind baselines only, which their launch may depend on; other models wait for the launch."""
     if part_seen(spec) is None:
         raise CannotPredict(f"{study.slug} has no questions before it is launched.")
     if study.fed_by_id is not None and study.design.instances.sample is None:

@@ -135,7 +135,7 @@ def from_photos(
     summary.left_out.update(reason for _, reason, _ in left_out)
     table = [(names[row], reason, round(nearest, 4)) for row, reason, nearest in left_out]
     put_table(out / LEFT_OUT, ("photo", "reason", "nearest_distance"), table)
-    # The source of a photo is unknown, so each set is a source of its own.
+    # The source of a photo is unknown, so each set counts as a separate source.
     sources = [one.directory for one in made]
     _finish(out, made, sources, [vectors[rows] for rows in chosen], split, summary)
     return summary

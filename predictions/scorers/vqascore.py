@@ -126,7 +126,7 @@ class VqaScore(BatchedScorer):
         self.looks_once = True
 
     def in_half(self, numbers: str = "") -> "VqaScore | None":
-        # The 16-bit twin must read in the same way, or the scores are not comparable.
+        # The 16-bit version must read in the same way, or the scores are not comparable.
         return half_precision_model(self, numbers, OF_LOG_ODDS)
 
     def facts(self) -> Mapping[str, Any]:

@@ -124,7 +124,7 @@ def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda:
 
     `keep` is called in the transaction that stores them and raises when they are no longer wanted.
     """
-    # Set before reading, so that changes made meanwhile mark the statistics as old.
+    # Set before reading, so that concurrent changes mark the statistics as old.
     fingerprint = _fingerprint(Page(kept.page), kept.project, kept.study)
     if kept.as_of is not None and kept.fingerprint == fingerprint:
         return kept.content

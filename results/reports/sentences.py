@@ -33,7 +33,7 @@ COEFFICIENTS = (
 LEVEL = 0.05
 EFFECT = "Cohen's w"
 COULD_REPLACE = "Could replace an annotator"
-# More parts than these stand in the table only.
+# Further parts are in the table only.
 MOST_NAMED = 3
 # A difference with a larger p-value is not called one.
 SIGNIFICANT = 0.05
@@ -155,7 +155,7 @@ def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[R
     counts = [("People", "person"), *counts, ("Questions", "question"), ("Answers", "answer")]
     sample = ", ".join(_count(people[title], each) for title, each in counts)
     in_brackets = f"({_interval(people['95 % interval'])}{sample})"
-    # Answers to kinds with a score of their own can be partly right.
+    # Answers of kinds with their own score can be partly right.
     verb, what = (
         ("score", "") if score.startswith("Score") else ("get", f" of {COUNTED_BY.get(score, 'questions')} right")
     )
@@ -473,7 +473,7 @@ def _number(cell: Cell) -> float:
 
 
 def _name_rows(said: Sequence[tuple[Row, str]], *titles: str) -> str:
-    """Return what is said of the first rows, each after those of its cells that tell the rows apart."""
+    """Return the sentences about the first rows, each after the cells that distinguish it from the others."""
     telling = [title for title in titles if len({row[title] for row, _ in said}) > 1]
     parts = [(", ".join(str(row[title]) for title in telling), words) for row, words in said[:MOST_NAMED]]
     more = f" The table has {len(said) - MOST_NAMED} more." if len(said) > MOST_NAMED else ""

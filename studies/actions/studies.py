@@ -105,7 +105,7 @@ def feeding_study(project: Project, design: Design) -> Study | None:
     slug = design.instances.from_study
     if not slug:
         return None
-    # Locked, so that it is not deleted meanwhile.
+    # Locked, so that it cannot be deleted in the meantime.
     found = Study.objects.select_for_update(of=("self",), no_key=True).filter(project=project, slug=slug).first()
     if found is None:
         raise StudyError(
@@ -130,7 +130,7 @@ class Plan:
 
 
 def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
-    """Return what a launch would make, without making it. Raises StudyError. `about` as for `freeze`."""
+    """Return what a launch would create, without creating it. Raises StudyError. `about` as for `freeze`."""
     _check_draft(study)
     asked = _choose_instances(study, about)
     found = _make_plan(study, asked)
@@ -145,7 +145,7 @@ def _ends(asked: Sequence[About]) -> Sequence[About]:
 
 
 def count_plan(study: Study, *, about: Sequence[About] | None = None) -> Plan:
-    """Return what a launch would make, also of a study that is not saved or lacks something. Raises StudyError."""
+    """Return what a launch would create, also of a study that is not saved or lacks something. Raises StudyError."""
     return _make_plan(study, _choose_instances(study, about))
 
 

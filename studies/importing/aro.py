@@ -36,7 +36,7 @@ Problems = list[RowProblem]
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
     """Yield a record per case. The key is the file type and the number of the case from 0, "relation/12".
 
-    A region of a scene is an image of its own (`studies.importing.parts`). Unknown fields are kept in the reference as
+    A region of a scene is a separate image (`studies.importing.parts`). Unknown fields are kept in the reference as
     `other`.
     """
     start = stream.tell()

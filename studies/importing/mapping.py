@@ -282,7 +282,7 @@ def _is_short(value: Any) -> bool:
 
 
 def _names_rows(values: list[Any], rows: int) -> bool:
-    """Return whether every row has a value of its own."""
+    """Return whether all rows have different values."""
     return bool(rows) and len(set(map(str, values))) == rows
 
 

@@ -84,7 +84,7 @@ def image_moves(old: ColumnMapping, new: ColumnMapping) -> list[ImageMove]:
 
 
 def right_answers(old: ColumnMapping, new: ColumnMapping) -> dict[str, str]:
-    """Return option -> its name after the change, for every option whose name changes; "" for one that is none.
+    """Return option -> its name after the change, for every option whose name changes; "" for one that is removed.
 
     A name that ends in "-" or "_" is followed by a number: images of a role, further captions of a list.
     """
@@ -104,7 +104,7 @@ def right_answers(old: ColumnMapping, new: ColumnMapping) -> dict[str, str]:
             if move.each_has == 1:
                 renamed[source] = named
     changed = {name: after for name, after in renamed.items() if name != after}
-    # A role of its own, such as `caption_2`, is no further caption of another.
+    # A role such as `caption_2` is separate, and not a further caption of another role.
     return changed | {role: renamed[role] for _, role in captions if f"{role.rpartition('_')[0]}_" in changed}
 
 

@@ -87,7 +87,7 @@ def decode(data: bytes, *, max_pixels: int) -> tuple[PictureFacts, Image.Image]:
 
 
 def cut(data: bytes, box: tuple[int, int, int, int], *, max_pixels: int) -> bytes:
-    """Return a rectangle of a picture as PNG. Raises NotAPicture, also if it lies outside the picture.
+    """Return a rectangle of a picture as PNG. Raises NotAPicture, also if it is outside the picture.
 
     box: left, top, width and height in pixels of the file, before the EXIF orientation; clipped to the picture.
     """

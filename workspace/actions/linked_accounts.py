@@ -18,8 +18,8 @@ THE_ONLY_WAY = (
 def find_account(mail: str, *, provider: str) -> User | None:
     """Return the only account that a verified address of the provider may open, else None.
 
-    Never a superuser's account: they link theirs by hand. Never an account that is already linked to the provider:
-    addresses are reassigned, and their new owner is somebody else here.
+    Never a superuser's account: superusers link theirs themselves. Never an account that is already linked to the
+    provider: addresses are reassigned, and their new owner is somebody else here.
     """
     if not mail:
         return None

@@ -215,7 +215,7 @@ def _delete(job: RunningJob) -> None:
         deletion.save(update_fields=["record"])
     _remove_files(deletion)
     total = sum(deletion.record["rows"].values())
-    # Rows that another worker has added meanwhile are found in another round.
+    # Rows that another worker adds at the same time are found in the next round.
     while not _finish(job, deletion):
         for model, path in tables():
             while _delete_batch(job, deletion, _rows(model, path, project), total):

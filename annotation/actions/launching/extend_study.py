@@ -252,7 +252,7 @@ def _check_limit(study: Study, to: int) -> None:
 
 
 def why_no_new_instances(study: Study) -> str:
-    """Return why new instances cannot be added to `study` by hand; "" if they can."""
+    """Return why new instances cannot be added to `study` on request; "" if they can."""
     if study.fed_by_id is not None and study.design.instances.sample is None:
         return "Instances that its upstream study accepts are added automatically, when annotators arrive."
     if study.design.instances.sample is not None:

@@ -251,7 +251,7 @@ def change_mapping(
                 change.apply(instance)
             _save(batch)
         change.move_images()
-        # A launch may have asked about them meanwhile.
+        # A launch may have asked about them in the meantime.
         refuse_fixed_mapping(one)
         files = ", ".join(one.names)
         record(project=one.project, what=What.MAPPING_CHANGED, by=by, now=now, files=files, columns=change.sentence())
@@ -259,7 +259,7 @@ def change_mapping(
 
 
 def _batches(instances: QuerySet[Instance]) -> Iterator[list[Instance]]:
-    """Yield batches of the instances, read by id, since they change meanwhile."""
+    """Yield batches of the instances, read by id, because they change between batches."""
     ids = list(instances.values_list("pk", flat=True))
     for start in range(0, len(ids), BATCH):
         yield list(Instance.objects.filter(pk__in=ids[start : start + BATCH]).order_by("pk"))

@@ -24,7 +24,7 @@ from studies.models import Image, Instance, InstanceImage
 
 
 def save(source: Source) -> None:
-    """Write the checked rows of a file. Raises ImportRefused if an image was removed meanwhile."""
+    """Write the checked rows of a file. Raises ImportRefused if an image was removed in the meantime."""
     shared = source.shared
     total = source.tally["records"]
     done = 0

@@ -131,7 +131,7 @@ def complete_mail_change(request: HttpRequest, secret: str) -> HttpResponse:
         if request.method != "POST":
             return render(request, "workspace/account/mail_link.html", {"change": change})
         if request.user != change.user:
-            # Otherwise a link that somebody else asked for would set one's own address on their account.
+            # Otherwise a link requested by somebody else would set this user's address on that person's account.
             messages.error(request, f"Sign in as {change.user.get_username()} first, then confirm it.")
             return redirect_to_login(request.get_full_path())
         change = own_account.complete_mail_change(secret=secret, now=timezone.now())

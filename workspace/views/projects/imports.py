@@ -1,6 +1,6 @@
 """Background imports: start, follow, list bad rows, cancel and repeat.
 
-Files come from the browser, or lie on the server and are named on the command line.
+Files come from the browser, or are on the server and named on the command line.
 """
 
 import json

@@ -84,7 +84,7 @@ def _demo(user: User) -> dict[str, Any]:
 @login_required
 @require_safe
 def demo_progress(request: HttpRequest) -> HttpResponse:
-    """Progress fragment of the demo, polls until it is made or has failed; then the page is loaded anew."""
+    """Progress fragment of the demo, polls until it is created or has failed; then the page reloads."""
     context = _demo(signed_in_user(request))
     demo = context["demo"]
     if demo is None or demo.is_made or demo.has_failed:

@@ -286,7 +286,7 @@ def study_job_context(study: Study) -> dict[str, Any]:
 @study_view(Verb.VIEW)
 @require_safe
 def job(request: HttpRequest, study: Study) -> HttpResponse:
-    """Progress fragment of a launch or an extension, polls until it ends; then the page is loaded anew."""
+    """Progress fragment of a launch or an extension, polls until it ends; then the page reloads."""
     context = study_job_context(study)
     if context["study_job"] is None or not context["study_job"].job.is_unfinished:
         return HttpResponseClientRefresh()
