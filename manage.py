@@ -15,7 +15,7 @@ OF_ANOTHER_SITE = (
 
 
 def live_in_demo_folder() -> None:
-    """Make the settings those of a site of its own, all of whose data lies in DEMO_DIR; before they are loaded."""
+    """Set the environment of a separate site with all its data in DEMO_DIR; call before the settings are loaded."""
     for name in OF_ANOTHER_SITE:
         os.environ.pop(name, None)
         os.environ.pop(f"{name}_FILE", None)

@@ -93,8 +93,9 @@ class _Table:
 def dawid_skene(answers: Iterable[Answer]) -> Aggregate:
     """Dawid-Skene: each worker has a probability of every answer for every true label.
 
-    Maximum likelihood by expectation-maximisation from the shares of the votes, without smoothing, until the
-    log-likelihood stands still. Skill: the probability that a worker's answer is right, over the labels' prevalence.
+    Maximum likelihood by expectation-maximisation, started from the vote shares, without smoothing, until the
+    log-likelihood no longer increases. Skill: the probability that a worker's answer is right, over the labels'
+    prevalence.
 
     Source: Dawid and Skene 1979, "Maximum likelihood estimation of observer error-rates using the EM algorithm",
     equations 2.3 to 2.5.
@@ -122,11 +123,11 @@ def dawid_skene(answers: Iterable[Answer]) -> Aggregate:
 def mace(answers: Iterable[Answer], *, rng: np.random.Generator, restarts: int = MACE_RESTARTS) -> Aggregate:
     """MACE: each worker either knows the label or guesses by a personal distribution.
 
-    Variational Bayes with the priors of the released program, 50 iterations from `restarts` starts: one that favours
-    nobody, the others at random. The likeliest is kept; where others are as likely, the mean of all these, and a task
-    that they label differently has no label: which of two answers is right cannot hang on a seed. Skill: the worker's
-    competence, the probability of not guessing. With less than three answers per task the model cannot know who of
-    two is right: see `with_enough_answers`.
+    Variational Bayes with the priors of the released program, 50 iterations from each of `restarts` starts: one
+    neutral, the others random. The start with the highest likelihood wins. If several are equally likely, their mean is
+    used, and a task that they label differently has no label, so that the result does not depend on the seed. Skill:
+    the worker's competence, the probability of not guessing. With fewer than three answers per task the model cannot
+    tell which worker is right: see `with_enough_answers`.
 
     Source: Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013, "Learning whom to trust with MACE", section 3.
 
@@ -150,8 +151,8 @@ def mace(answers: Iterable[Answer], *, rng: np.random.Generator, restarts: int =
 def with_enough_answers(answers: Iterable[Answer]) -> list[Answer]:
     """Keep the answers to tasks with at least `LEAST_PER_TASK`: on others a model cannot tell who is right.
 
-    Of five pairs, each with tasks of its own, and one who clicks at random, MACE ranks that one's partner lowest in
-    four of five data sets.
+    Example of the problem: five pairs of workers with separate tasks, and one worker who clicks at random. MACE ranks
+    the partner of that worker lowest in four of five data sets.
 
     Example: a task with two answers is left out, one with three stays.
     """
@@ -161,11 +162,12 @@ def with_enough_answers(answers: Iterable[Answer]) -> list[Answer]:
 
 
 def agreement_with_others(answers: Iterable[Answer]) -> dict[Any, dict[Any, Score]]:
-    """Count for each worker, by task, the equal answers among the answers of others.
+    """Count, for each worker and task, the equal answers among those of other workers.
 
     One answer per worker and task. A task that nobody else answered has a score of 0 of 0.
 
-    Example: a, a, b for one task: both who said a agree with 1 of 2 others, who said b with 0 of 2.
+    Example: the answers a, a, b to one task: each worker who answered a agrees with 1 of 2 others, the one who answered
+    b with 0 of 2.
     """
     rows = list(answers)
     given = Counter((task, label) for task, _, label in rows)

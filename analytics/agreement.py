@@ -5,10 +5,10 @@ numbers, None or "" among labels; any other value is a label, the text "None" to
 could have been given, in order; by default those that occur, numbers by size and text by alphabet. Collapsing labels
 ("any image" against "none") is done before, by the caller. A long table of answers goes in as `long_table(answers)`.
 
-Every value is at most 1, which is perfect agreement; 0 is what chance alone would give (but for `percent_agreement`,
-the share itself). A coefficient is undefined, None with a reason, where its formula divides by zero: nobody to
-compare, or one label only, so that chance agrees as perfectly as the annotators do. It is never 0 or nan instead.
-(NLTK returns 1 for the latter, scikit-learn nan.)
+Every value is at most 1, which is perfect agreement; 0 is chance agreement (except for `percent_agreement`, which is
+the share itself). A coefficient is undefined (None, with a reason) if its formula divides by zero: if there is nobody
+to compare, or only one label, so that chance agreement is perfect too. It is never 0 or nan instead. (NLTK returns 1
+for the latter, scikit-learn nan.)
 
 All raise ValueError for an array that is not two-dimensional, an infinite number, and a rating outside the declared
 categories.
@@ -66,13 +66,13 @@ def percent_agreement(ratings: Ratings | CodedRatings, *, categories: Categories
 def cohen_kappa(
     ratings: Ratings | CodedRatings, *, weights: Weights | None = None, categories: Categories | None = None
 ) -> Coefficient:
-    """Return Cohen's kappa of two raters, each with their own prevalence of labels: -1 to 1, 0 as by chance.
+    """Return Cohen's kappa of two raters, each with their own prevalence of labels: -1 to 1; 0 is chance agreement.
 
     ratings: units x 2. Units without both ratings do not count.
     weights: None weighs all disagreements alike; "linear" by how many steps the two labels are apart in the order of
         the categories; "quadratic" by the square of this. Labels that nobody gave are no step unless declared.
 
-    Undefined without a unit that both rated, and where both always give the same one label.
+    Undefined if no unit was rated by both, or if both always give the same label.
 
     Raises ValueError for more than two raters, and for weights over text without declared categories.
     Source: Cohen 1960, "A coefficient of agreement for nominal scales", p. 40; Cohen 1968 for the weights.
@@ -150,13 +150,12 @@ def brennan_prediger(ratings: Ratings | CodedRatings, *, categories: Categories 
 def specific_agreement(
     ratings: Ratings | CodedRatings, label: Any, *, categories: Categories | None = None
 ) -> Coefficient:
-    """Return the probability, 0 to 1, that another rating of a unit is `label` if one is.
+    """Return the probability, 0 to 1, that another rating of a unit is `label`, given that one rating is.
 
     For two labels it is called positive and negative agreement; it shows what one coefficient hides when a label is
-    rare. Undefined where nobody whose rating can be compared gave the label; raises ValueError for a label that is
-    none of the categories.
-    Source: Cicchetti and Feinstein 1990, "High agreement but low kappa: II. Resolving the paradoxes", p. 554; for more
-    than two ratings of a unit Fleiss, Levin and Paik 2003, "Statistical methods for rates and proportions".
+    rare. Undefined if no comparable rating is the label. Raises ValueError for a label outside the categories. Source:
+    Cicchetti and Feinstein 1990, "High agreement but low kappa: II. Resolving the paradoxes", p. 554; for more than two
+    ratings of a unit Fleiss, Levin and Paik 2003, "Statistical methods for rates and proportions".
 
     Example: 40 x (yes, yes), 9 x (yes, no), 6 x (no, yes), 45 x (no, no): yes 80 / 95 = 0.842, no 90 / 105 = 0.857.
     """

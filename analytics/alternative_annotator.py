@@ -15,16 +15,16 @@ import numpy as np
 from analytics.ratings import number_values
 from analytics.scores import Floats
 
-# The share of instances by which a person may be the better one and yet be replaced: what the paper takes for crowd
-# workers. It takes 0.15 for skilled people and 0.2 for experts, who cost more.
+# Epsilon: a model may replace a person who is better on at most this share of instances. The paper's value for crowd
+# workers; it uses 0.15 for skilled people and 0.2 for experts, who cost more.
 EPSILON = 0.1
-# Of the people over whom the model is declared to win, so many at most may be so by chance.
+# False discovery rate: the share of wins that may be due to chance.
 FALSE_DISCOVERY_RATE = 0.05
 # With fewer, the mean of the differences is not normal enough for Student's t.
 LEAST_INSTANCES = 30
-# With fewer people nobody is left out of a group: the paper's test takes three.
+# Minimum number of people: the paper's test needs three.
 LEAST_PEOPLE = 3
-# From this winning rate on the model may take the place of the people.
+# At this winning rate or more, the model may replace the people.
 PASSING_RATE = 0.5
 
 FEW_PEOPLE = "Needs at least {} people who answered the same; there are {}."
@@ -32,13 +32,13 @@ NOBODY = "Nobody answered enough instances that somebody else and the model answ
 
 
 @dataclass(frozen=True)
-class AgainstPerson:
+class PersonComparison:
     """The model against one person, over the `n` instances that this person, the model and others answered.
 
-    advantage: share of instances on which the model agrees with the others at least as well as the person does, 0 to 1.
-    persons_advantage: the share on which the person does at least as well as the model; on ties both do. p: probability
-    of such differences were the person better by `epsilon`. wins: the model does, after the correction for many people.
-    p is None and wins False exactly when `reason` says why.
+    advantage: share of instances, 0 to 1, on which the model agrees with the others at least as well as the person
+    does. persons_advantage: the share on which the person agrees at least as well as the model; ties count for both. p:
+    p-value of the null hypothesis that the person is better by `epsilon`. wins: whether the model wins, after the
+    correction for multiple tests. If `reason` is not empty, p is None and wins is False.
     """
 
     person: Hashable
@@ -61,7 +61,7 @@ class AlternativeAnnotator:
     advantage: float | None
     passes: bool | None
     n_tested: int
-    people: Sequence[AgainstPerson]
+    people: Sequence[PersonComparison]
     reason: str | None = None
 
 
@@ -93,25 +93,24 @@ def alternative_annotator_test(
 ) -> AlternativeAnnotator:
     """Test whether a model could replace annotators.
 
-    answers, people, instances: what was said, by whom and about what, of the same length. model: what the model says,
-    by instance; instances that it says nothing about count for nothing, and so do those that one person alone answered.
-    clusters: for each instance what it shares with others, where these are several questions about one thing; the test
-    then draws clusters, and `least_instances` counts them. alignment: `agreement` for labels, `nearness` for numbers,
-    or one's own. least_instances: a person with fewer is not tested.
+    answers, people, instances: each answer, its author and its instance, of the same length. model: the model's answer
+    by instance. Instances without an answer of the model, or with answers of only one person, are ignored. clusters:
+    the cluster of each instance, if several instances are about one thing; the test then counts clusters, also for
+    `least_instances`. alignment: `agreement` for labels, `nearness` for numbers, or another function. least_instances:
+    people with fewer are not tested.
 
     For each person j the differences d of the two indicators (person at least as good, model at least as good; 1 or 0)
     are tested against `epsilon` with Student's t, one-sided: t = (mean d - epsilon) / (s / sqrt n). Where all
     differences are the same, p is 0 if they lie below epsilon, else 1. The people over whom the model wins are those
     whose hypothesis the procedure of Benjamini and Yekutieli rejects (`benjamini_yekutieli`). An instance counts once
-    per person, however many others answered it; the test takes instances, or clusters, to be independent of each other.
-    Undefined with fewer than `LEAST_PEOPLE` people who answered the same.
+    per person, however many others answered it. The test assumes that instances, or clusters, are independent.
+    Undefined with fewer than `LEAST_PEOPLE` people who answered the same instances.
 
-    Raises ValueError for different lengths, when a person has answered an instance twice, and for an epsilon or a rate
-    outside 0 to 1.
-    Source: see the head of this module, and the authors' notebook in nitaytech/AltTest.
+    Raises ValueError for different lengths, if a person answered an instance twice, and for an epsilon or a rate
+    outside 0 to 1. Source: see the head of this module, and the authors' notebook in nitaytech/AltTest.
 
-    Example: where the model says on every instance what all people say, its advantage is 1 for everybody, every d is 0,
-    and it wins over everybody.
+    Example: if the model gives the same answer as all people on every instance, its advantage is 1 for each person,
+    every d is 0, and it wins over everybody.
     """
     if not (0 <= epsilon < 1 and 0 < false_discovery_rate < 1):
         raise ValueError(
@@ -147,8 +146,8 @@ def _group_answers(
     return by_instance
 
 
-def _summary(compared: Sequence[AgainstPerson], false_discovery_rate: float) -> AlternativeAnnotator:
-    """Return over how many people the model wins, after the correction for multiple tests."""
+def _summary(compared: Sequence[PersonComparison], false_discovery_rate: float) -> AlternativeAnnotator:
+    """Return the result over all people, after the correction for multiple tests."""
     tested = [each for each in compared if each.p is not None]
     sharing = sum(each.n > 0 for each in compared)
     if 0 < sharing < LEAST_PEOPLE:
@@ -192,7 +191,7 @@ def _compare_person(
     alignment: Alignment,
     epsilon: float,
     least_instances: int,
-) -> AgainstPerson:
+) -> PersonComparison:
     both: list[tuple[bool, bool]] = []
     drawn: list[Hashable] = []
     for instance, given in shared.items():
@@ -203,14 +202,14 @@ def _compare_person(
         both.append((persons >= models, models >= persons))
         drawn.append(clusters[instance] if clusters else instance)
     if not both:
-        return AgainstPerson(person, 0, None, None, None, False, "No instance was answered by somebody else too.")
+        return PersonComparison(person, 0, None, None, None, False, "No instance was answered by somebody else too.")
     indicators = np.array(both, dtype=np.float64)
     persons_advantage, advantage = (float(share) for share in indicators.mean(axis=0))
     counts = (person, len(both), advantage, persons_advantage)
     least = max(2, least_instances)
     if len(set(drawn)) < least:
-        return AgainstPerson(*counts, None, False, f"Fewer than {least} instances are too few to judge one person.")
-    return AgainstPerson(*counts, _probability(indicators[:, 0] - indicators[:, 1], drawn, epsilon), False)
+        return PersonComparison(*counts, None, False, f"Fewer than {least} instances are too few to judge one person.")
+    return PersonComparison(*counts, _probability(indicators[:, 0] - indicators[:, 1], drawn, epsilon), False)
 
 
 def _probability(differences: Floats, clusters: Sequence[Hashable], epsilon: float) -> float:

@@ -53,7 +53,7 @@ def pairs_within(answers: Iterable[tuple[Hashable, Hashable, Hashable, str]]) ->
 def mean_coefficient(coefficients: Sequence[Coefficient]) -> Mean:
     """Return the mean of the defined coefficients; `n` is their number.
 
-    Each counts once, however many units it stands on. Undefined where none is.
+    Each counts once, however many units it is computed from. Undefined if no coefficient is defined.
 
     Example: .66, .43, .56, .43 and .38 have the mean .492.
     """

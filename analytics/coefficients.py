@@ -1,8 +1,8 @@
 """Formulas of the agreement coefficients, for many weightings of the units at once.
 
 `analytics.agreement` offers them by name with one weighting, the sample itself; `analytics.intervals.bootstrap` gives a
-thousand. So an interval comes from the very formula that its estimate comes from. A value that a weighting leaves
-undefined is nan in here, and never leaves as nan.
+thousand. So an interval and its estimate come from the same formula. A value that is undefined under a weighting is nan
+in this module, and is never returned as nan.
 """
 
 from abc import ABC, abstractmethod
@@ -37,7 +37,7 @@ ROUNDING = 1e-12
 class Measure(ABC):
     """A coefficient: how it merges units, and its value under weightings of the merged rows."""
 
-    # Whether it is defined for exactly two raters, whose columns are told apart.
+    # Whether it is defined for exactly two raters, one per column.
     for_two_raters: ClassVar[bool] = False
 
     def rows(self, coded: CodedRatings) -> Rows:
@@ -53,7 +53,7 @@ class Measure(ABC):
         """Return its value as a function of weightings of `rows`.
 
         copies: rows x width, how often each rating's annotator was drawn; by default once. Copies of one rating are
-        never compared with each other. Raises ValueError when the labels lack the order or the size that it needs.
+        never compared with each other. Raises ValueError if the labels lack the order or the numbers that it needs.
         """
 
 
@@ -221,8 +221,8 @@ def _nominal_alpha(pairs: _Pairs) -> Statistic:
 
 
 def _interval_alpha(pairs: _Pairs, points: Floats) -> Statistic:
-    # Distances are invariant to shifts; near 0 their squares lose no digits. A rating without comparison does not move
-    # the origin, however far off.
+    # Distances are invariant to shifts; near 0 their squares lose no digits. A rating that is not compared with another
+    # does not move the origin, however far away it is.
     compared = pairs.codes[(pairs.pairable[:, None] * pairs.copies) > 0]
     points = points - points[np.unique(compared)].mean() if compared.size else np.zeros(max(1, points.size))
     at = points[pairs.codes]

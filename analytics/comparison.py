@@ -42,12 +42,12 @@ class McNemar:
 
 
 @dataclass(frozen=True)
-class PeopleAgainst:
+class PeopleComparison:
     """Difference between people's accuracy and somebody else's on the questions that each person answered.
 
     value: the mean over people of their share right minus the other's share on the same questions, -1 to 1; None
-    without people. low, high: its interval; p: two-sided probability of a difference as large were there none. These
-    three are None exactly when `reason` says why. test: which was used for p.
+    without people. low, high: its interval; p: two-sided p-value. These three are None exactly when `reason` says why.
+    test: the test used for p.
     """
 
     value: float | None
@@ -65,8 +65,8 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
     """Test whether two answerers are right equally often, from the questions that only one got right.
 
     first, second: truth values of the same length, the same question at the same place. Undefined when no question
-    tells them apart. It takes every question for independent of the others: where one person answered several, take
-    `people_against`. Raises ValueError for two different lengths, and for what is no truth value.
+    tells them apart. It assumes independent questions: if one person answered several, use `compare_people`. Raises
+    ValueError for two different lengths, and for what is no truth value.
 
     Source: McNemar 1947, "Note on the sampling error of the difference between correlated proportions", p. 155; the
     exact test is the sign test of the discordant pairs, twice the smaller tail, at most 1.
@@ -91,7 +91,7 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
     return McNemar(*counts, exact, chi_squared, float(chdtrc(1, chi_squared)))
 
 
-def people_against(
+def compare_people(
     right: ArrayLike,
     others: ArrayLike,
     people: Sequence[Hashable],
@@ -99,21 +99,21 @@ def people_against(
     instances: Sequence[Hashable] | None = None,
     *,
     level: float = LEVEL,
-) -> PeopleAgainst:
+) -> PeopleComparison:
     """Compare people with somebody (a model) on the same questions, with one value per person.
 
-    right, others: whether each answer of a person is right, and whether the other's to the same question is, or how
-    right, from 0 to 1. people, questions: whose answer it is and to what. instances: what each question is about, where
-    there are several about one. The interval is made of those of the two shares (`_difference_interval`), that of
-    people for other people and instances and the other's for other instances. p is the smallest level at which it
-    leaves out 0, and at least `SMALLEST_P`. McNemar's p replaces it where all answers are independent: each is right
-    or wrong, and no two share a person or an instance.
+    right, others: the score of each answer of a person, and of the other's answer to the same question: truth values,
+    or numbers from 0 to 1. people, questions: author and question of each answer. instances: the instance of each
+    question, if there are several questions about one. The interval is computed from the intervals of the two shares
+    (`_difference_interval`): that of people for other people and instances, and the other's for other instances. p is
+    the smallest level at which the interval excludes 0, and at least `SMALLEST_P`. McNemar's p replaces it where all
+    answers are independent: each is right or wrong, and no two share a person or an instance.
 
-    Undefined for one person, and where no question tells the two apart. Raises ValueError for different lengths, for
-    what is no truth value, and when a person has answered a question twice.
-    Source: Zou and Donner 2008, "Construction of confidence limits about effect measures: a general approach",
-    Statistics in Medicine 27, pp. 1693-1702; for one answer each it is method 10 of Newcombe 1998, "Improved confidence
-    intervals for the difference between binomial proportions based on paired data", Statistics in Medicine 17.
+    Undefined for one person, and if both are right on the same questions. Raises ValueError for different lengths, for
+    values that are not scores from 0 to 1, and if a person answered a question twice. Source: Zou and Donner 2008,
+    "Construction of confidence limits about effect measures: a general approach", Statistics in Medicine 27, pp.
+    1693-1702; for one answer each it is method 10 of Newcombe 1998, "Improved confidence intervals for the difference
+    between binomial proportions based on paired data", Statistics in Medicine 17.
 
     Example: ann 3 of 4 right and ben 2 of 4, the other 1 of 4 and 1 of 4: the differences are 0.5 and 0.25, their mean
     is 0.375.
@@ -127,18 +127,18 @@ def people_against(
     alone = given.n_people == given.n_instances == given.values.size and given.n_people > 1 and are_counts
     test = MCNEMAR if alone else OVER_PEOPLE
     if not given.values.size:
-        return PeopleAgainst(None, None, None, None, test, *counts, ONE_PERSON)
+        return PeopleComparison(None, None, None, None, test, *counts, ONE_PERSON)
     both = _Both.of(given, its)
     reason = spread(given).reason or (None if (mine != its).any() else NOTHING_APART)
     if reason is not None:
-        return PeopleAgainst(both.value, None, None, None, test, *counts, reason)
+        return PeopleComparison(both.value, None, None, None, test, *counts, reason)
     p = mcnemar(mine, its).p if alone else _probability(both)
-    return PeopleAgainst(both.value, *_difference_interval(both, level), p, test, *counts)
+    return PeopleComparison(both.value, *_difference_interval(both, level), p, test, *counts)
 
 
 @dataclass(frozen=True)
 class _Share:
-    """A share right with as much to tell as `n` independent answers have."""
+    """A share right that is as informative as `n` independent answers."""
 
     value: float
     n: float

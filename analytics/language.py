@@ -1,15 +1,15 @@
 """Language statistics of descriptions: length, sentences, vocabulary and syntactic depth.
 
 Counts of tokens differ between tokenisers by ten per cent and more, so ours are pinned, under a name with a version. A
-rule in use is never edited: another one gets another name, and numbers say by which they were made.
+rule in use is never changed: a new one gets a new name, and results name the rule that they were computed by.
 
 `words-v1`: a token is a run of letters, digits and underscores, with apostrophes inside it ("don't" is one token,
-"left-hand" three), or any other single character that is no space. A word is a token with a letter or digit, in lower
-case; marks are tokens and no words. Made for scripts that put spaces between words: vowel signs that are characters of
-their own (Hindi) stand apart, and a run without spaces (Chinese) is one token.
+"left-hand" three), or any other single character except a space. A word is a token with a letter or digit, in lower
+case; marks are tokens but not words. Designed for scripts with spaces between words: separate vowel signs (Hindi)
+become tokens, and a run without spaces (Chinese) is one token.
 
 `sentences-v1`: a sentence ends with one or more of . ! ? …, with closing quotes or brackets after them, before a space
-or the end; what stands after the last end is one more if it has a word. "e.g. this" ends a sentence, "3.5" does not.
+or the end; text after the last end is another sentence if it has a word. "e.g. this" ends a sentence, "3.5" does not.
 """
 
 import importlib
@@ -73,11 +73,11 @@ class Lengths:
 
 @dataclass(frozen=True)
 class Language:
-    """Statistics of texts: so many `texts` with so many `tokens`.
+    """Statistics of texts: `texts` is their number, `tokens` the number of tokens.
 
     length: tokens per text. sentences: per text. types: different words. once: words that occur once in all texts.
-    types_among: how many different words `AMONG` words drawn from all have on average, which larger and smaller sets of
-    texts can be compared by; None where there are not as many.
+    types_among: the expected number of different words among `AMONG` words drawn from all texts, for comparing sets of
+    different sizes; None if there are fewer words.
     """
 
     texts: int
@@ -171,7 +171,7 @@ def types_among(times: Iterable[int], drawn: int) -> float | None:
 
 @dataclass(frozen=True)
 class Depths:
-    """How deep the dependency trees of texts are, each text by its deepest sentence; `parser` names who parsed them.
+    """Depth of the dependency trees of texts, each by its deepest sentence; `parser` is the name of the parser.
 
     mean, most: edges from the root to the farthest token. None exactly when `reason` says why.
     """

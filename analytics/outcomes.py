@@ -1,8 +1,8 @@
 """Progress and outcome of questions and instances, and how they follow from answers. Pure.
 
-Two things are told apart. How far the answers to a question are: unanswered, open, complete. And its outcome: none
-yet, agreed, conflicting, accepted, rejected. A study that accepts nothing (a baseline, say) has questions on whose
-answer people agree, and none that is accepted.
+Progress and outcome are separate. Progress counts the answers of a question: unanswered, open, complete. Outcome is the
+result: none yet, agreed, conflicting, accepted, rejected. In a study that accepts nothing, such as a baseline,
+questions can be agreed, but never accepted.
 """
 
 from collections.abc import Iterable
@@ -28,8 +28,8 @@ class Progress(StrEnum):
 class Outcome(StrEnum):
     """Outcome of a question, or of an instance in a study.
 
-    `UNDONE`: it was drawn from an acceptance that has been undone since (somebody's answers were taken out), so that
-    nothing follows from it any more, whatever its answers say.
+    `UNDONE`: it was drawn from an acceptance that has since been undone, for example because somebody's answers were
+    removed. It has no effect any more, whatever its answers are.
     """
 
     NONE_YET = "none yet"
@@ -50,7 +50,7 @@ LOST = frozenset({Outcome.REJECTED, Outcome.CONFLICTING, Outcome.UNDONE})
 def progress_of(answers: int, wanted: int) -> Progress:
     """Return the progress of a question with this many counted answers, of this many wanted.
 
-    answers: at least 0; wanted: at least 1, as many as are wanted by now. Example: 1 of 2 is open.
+    answers: at least 0; wanted: the current number of wanted answers, at least 1. Example: 1 of 2 is open.
     """
     if not answers:
         return Progress.UNANSWERED
@@ -69,9 +69,9 @@ def progress_of_instance(of_questions: Iterable[Progress]) -> Progress:
 def outcome_of_question(state: str, *, answers: int, wanted: int, accepts: bool, undone: bool = False) -> Outcome:
     """Return the outcome of a question.
 
-    state: what its rule made of its counted answers, or of a researcher's settlement (`State`).
-    answers, wanted: as for `progress_of`. accepts: whether its study accepts and rejects. undone: whether the
-    acceptance that it was drawn from was undone.
+    state: the verdict of its rule on the counted answers, or of a researcher's settlement (`State`). answers, wanted:
+    as for `progress_of`. accepts: whether its study accepts and rejects. undone: whether the acceptance that it was
+    drawn from was undone.
 
     Example: two answers that differ, of two wanted, leave it undecided: it is conflicting.
     """
@@ -96,13 +96,13 @@ WHOLE = ""
 def outcome_of_item(item: str, outcomes: Iterable[Outcome]) -> Outcome:
     """Return the outcome of an item in a study, from the outcomes of the questions about it; at least one.
 
-    item: the part of its instance that it is, such as one image of a set, or `WHOLE`. A whole instance is accepted when
-    all its questions are, rejected as soon as one is, and conflicting when nothing is awaited any more and one of them
-    is. The questions about a part are attempts, such as one description after another of the same image: it is accepted
-    as soon as one is, and rejected when all are.
+    item: the part of its instance, such as one image of a set, or `WHOLE`. A whole instance is accepted when all its
+    questions are, rejected as soon as one is, and conflicting when no answer is awaited and one question conflicts. The
+    questions about a part are attempts, such as one description after another of the same image: it is accepted as soon
+    as one is, and rejected when all are.
 
-    Raises ValueError when there is no question. Example: one question accepted, one rejected: the whole instance is
-    rejected, and a part is accepted.
+    Raises ValueError without a question. Example: one question accepted, one rejected: the whole instance is rejected,
+    and a part is accepted.
     """
     found = set(outcomes)
     if not found:
@@ -126,7 +126,7 @@ def outcome_of_instance(questions: Iterable[tuple[str, Outcome]]) -> Outcome:
     """Return the outcome of an instance in a study; `questions` as for `outcomes_of_items`, at least one.
 
     An instance of several items is accepted as soon as one of them is, and rejected when all are. Raises ValueError
-    when there is no question.
+    without a question.
     """
     found = set(outcomes_of_items(questions).values())
     if not found:

@@ -1,10 +1,9 @@
 """Accuracy of people, with an interval for other people on other instances.
 
-Every person counts once, however much they answered. The interval allows for both draws: of people, whose answers are
-alike because they are one person's, and of instances, which several people may share and about which there may be
-several questions. It is Wilson's interval of a share (1927) with Student's t, on the number of single answers that
-would tell as much. `benchmarks/coverage.py` measures how often it holds what it promises, and
-docs/decisions/0057-intervals-by-instance.md says why this one.
+Every person counts once, whatever the number of their answers. The interval accounts for two samples: people, whose own
+answers are correlated, and instances, which several people may share and which may have several questions. It is
+Wilson's interval of a share (1927) with Student's t and the effective number of independent answers.
+`benchmarks/coverage.py` measures its coverage; docs/decisions/0057-intervals-by-instance.md explains the choice.
 
 Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of positive counts estimated
 from survey data", Survey Methodology 24, pp. 193-201. Franco, Little, Louis and Slud 2019, "Comparative study of
@@ -55,7 +54,7 @@ class Spread:
 class Evidence:
     """The number of independent answers of 0 or 1 that are as informative as the answers behind a share.
 
-    most: if these answers were independent. n: as they are, at most `most`. degrees: of freedom of `n`.
+    most: the number if the answers were independent. n: the actual number, at most `most`. degrees: of freedom of `n`.
     """
 
     n: float
@@ -72,10 +71,9 @@ class PeopleScore:
     """The mean over `n_people` of each person's share right, with its interval.
 
     value: 0 to 1, None exactly when nobody answered. low, high: None exactly when `reason` says why. n_questions:
-    different ones; n_answers: over all people. icc: how much more alike two answers of one person are than two of two
-    people (analysis of variance; at most 1, under 0 when people differ less than chance makes them; None where it
-    cannot be told). design_effect: how many answers tell as much as one single independent one would, at least 1;
-    None with the interval.
+    different ones; n_answers: over all people. icc: intraclass correlation of answers by person (analysis of variance).
+    It is at most 1, negative if people differ less than by chance, and None if undefined. design_effect: the number of
+    answers that are as informative as one independent answer, at least 1; None if the interval is.
     """
 
     value: float | None
@@ -91,7 +89,7 @@ class PeopleScore:
 
 @dataclass(frozen=True)
 class Answers:
-    """Numbers by who gave them and about what: columns of equal length; people, questions and instances numbered from
+    """Values with person, question and instance: columns of equal length; people, questions and instances numbered from
     0."""
 
     values: Floats
@@ -130,9 +128,9 @@ def answers_of(
 ) -> Answers:
     """Number people, questions and instances in order of appearance.
 
-    values: one number per answer. people, questions: whose it is and about what, of the same length. instances: what
-    its question is about, without which every question is about an instance of its own. Raises ValueError for other
-    lengths, for what is no number, and when one person has answered a question twice.
+    values: one number per answer. people, questions: author and question of each value, of the same length. instances:
+    the instance of the question; without it, every question has a separate instance. Raises ValueError for other
+    lengths, for values that are not numbers, and if one person answered a question twice.
     """
     numbers = np.asarray(values, dtype=np.float64)
     about = questions if instances is None else instances
@@ -167,11 +165,11 @@ def score_of_people(
 ) -> PeopleScore:
     """Return the mean over people of their share right, with its interval for other people and instances.
 
-    right: whether each answer is right, or how right it is, from 0 to 1. people, questions: whose answer it is and to
-    what, of the same length; an instance that a person answered several questions about may stand as one question.
-    instances: what each question is about, where there are several about one.
+    right: the score of each answer, a truth value or a number from 0 to 1. people, questions: author and question of
+    each answer, of the same length; several questions about an instance may be combined into one. instances: the
+    instance of each question, if there are several questions about one.
 
-    Raises ValueError as `answers_of`, for what is no score from 0 to 1, and for a level outside 0 to 1.
+    Raises ValueError like `answers_of`, for values that are not scores from 0 to 1, and for a level outside 0 to 1.
     Source: see the head of this module; two-way variance as in Searle, Casella and McCulloch 1992, "Variance
     components". The design effect of a limit nearer to one half is taken larger (`POWER`).
 
@@ -197,10 +195,10 @@ def score_of(given: Answers, *, level: float = LEVEL) -> PeopleScore:
 def evidence_of(share: float, found: Spread, alone: float, answers: float) -> Evidence:
     """Return the number of independent answers as informative as a share with this variance.
 
-    alone: the variance of a single answer. answers: as how many independent ones these count at most. A smaller
-    variance than theirs is chance, and the larger one is taken. Its degrees of freedom are those of Satterthwaite 1946,
-    "An approximate distribution of estimates of variance components", Biometrics Bulletin 2: the squared ratio of the
-    two variances times as many (`DEGREES_TO_BELIEVE` bounds it, because few people often seem alike).
+    alone: the variance of a single answer. answers: the maximum number of independent answers. If the variance is
+    smaller than theirs by chance, theirs is used. Its degrees of freedom are those of Satterthwaite 1946, "An
+    approximate distribution of estimates of variance components", Biometrics Bulletin 2: the squared ratio of the two
+    variances times as many (`DEGREES_TO_BELIEVE` bounds it, because few people often seem alike).
 
     Example: a share of .5 of 16 answers, with the variance 1/32 and 19 degrees of freedom, is worth 8 answers; with
     1/128 it is worth 16, with 19 * min(2^2, 19 / 5) degrees.
@@ -218,7 +216,8 @@ def evidence_of(share: float, found: Spread, alone: float, answers: float) -> Ev
 def share_interval(
     share: float, n: float, design_effect: float, degrees: float, *, level: float = LEVEL
 ) -> tuple[float, float]:
-    """Return the interval of a share of `n` answers, where `design_effect` of them tell as much as one independent one.
+    """Return the interval of a share of `n` answers, of which `design_effect` are as informative as one independent
+    one.
 
     share: 0 to 1. n: above 0, need not be a whole number. degrees: of freedom of the design effect, above 0. Raises
     ValueError for numbers outside these.
@@ -243,9 +242,9 @@ def share_interval(
 def spread(given: Answers, weights: Floats | None = None) -> Spread:
     """Return the variance of the mean over people, for other people and instances.
 
-    That of the means of people over their number, plus what two people's means have in common through instances that
-    both answered about (0 when no instance is shared). Undefined for one person, and for one instance.
-    weights: how much each answer counts in another mean, with the sum 1; by default every person counts once.
+    It is the variance of people's means over their number, plus the covariance of two people's means through shared
+    instances (0 if no instance is shared). Undefined for one person, and for one instance. weights: how much each
+    answer counts in another mean, with the sum 1; by default every person counts once.
 
     Example: people with means 1 and 0.5 on questions of their own: 0.125 / 2 = 0.0625 with 1 degree of freedom.
     """
@@ -284,17 +283,17 @@ def intraclass_correlation(given: Answers) -> float | None:
 
 
 def _in_common(given: Answers, weights: Floats) -> float:
-    """Return what the answers of different people about the same instance add to the variance of the mean."""
+    """Return the part of the variance of the mean due to answers of different people about the same instance."""
     people = given.n_people
     apart = (given.values - given.means[given.person]) * weights
-    # What each person says about each instance, put together.
+    # The sum for each person and instance.
     pairs, which = np.unique(given.person * given.n_instances + given.instance, return_inverse=True)
     of_pair = np.bincount(which, weights=apart, minlength=pairs.size)
     by_instance = np.bincount(pairs % given.n_instances, weights=of_pair, minlength=given.n_instances)
     products = float((by_instance**2).sum() - (of_pair**2).sum())
     instances_each = np.bincount(pairs // given.n_instances, minlength=people)
     usual = people / float((1 / instances_each).sum())
-    # A person's mean is taken from their own answers, which uses up one of their instances.
+    # A person's mean is computed from their own answers, which uses up one instance, as n - 1 in a variance.
     left = usual / (usual - 1) if usual > 1 else 1.0
     return left * products * people / (people - 1)
 

@@ -1,7 +1,7 @@
 """Position bias: whether people choose by position instead of by content.
 
-Options are shown in random order, so without bias every place is chosen equally often, whatever is right.
-Places are counted from 0. Answers that choose no place ("none", "both") are left to the caller or counted apart.
+Options are shown in random order, so without bias every place is chosen equally often, whatever is right. Places are
+counted from 0. The caller leaves out answers without a position ("none", "both"), or counts them separately.
 """
 
 from collections import Counter
@@ -49,11 +49,11 @@ class PositionBias:
 
 @dataclass(frozen=True)
 class OwnPositions:
-    """Whether each of several annotators has a preferred position, whatever those of others.
+    """Whether annotators have preferred positions, each possibly a different one.
 
-    by_annotator: the test of each one alone, in order of appearance. chi_squared, degrees: the sums over annotators;
-    p: the probability of a sum as large were every place equally likely to everybody. They are None exactly when
-    `reason` says why.
+    by_annotator: the test of each one alone, in order of appearance. chi_squared, degrees: the sums over annotators; p:
+    the p-value of that sum, if every position is equally likely for everybody. They are None exactly when `reason` says
+    why.
     """
 
     by_annotator: dict[Hashable, PositionBias]
@@ -68,9 +68,9 @@ def position_bias(chosen: Whole, shown: Whole | int) -> PositionBias:
     """Test whether some positions are chosen more often than others.
 
     chosen: the place of each answer, from 0. shown: how many places there were, for all answers or for each. Answers
-    with different numbers of places are tested apart and their chi-squared and degrees of freedom added up.
-    It takes answers for independent: people with habits of their own make it reject too often, and habits for different
-    places cancel out. `own_positions` tests those.
+    with different numbers of places are tested separately, and their chi-squared and degrees of freedom are added. It
+    assumes independent answers: individual habits make it reject too often, and habits for different places cancel out.
+    `own_positions` tests those.
 
     Raises ValueError for a place that was not shown, and for lists of different lengths.
     Source: Pearson 1900; effect size Cohen 1988, "Statistical power analysis for the behavioral sciences", p. 216.
@@ -102,10 +102,10 @@ def position_bias(chosen: Whole, shown: Whole | int) -> PositionBias:
 def own_positions(chosen: Whole, shown: Whole | int, annotators: Sequence[Hashable]) -> OwnPositions:
     """Test whether annotators have individual position habits: the sum of one chi-squared per annotator.
 
-    chosen, shown and errors as for `position_bias`; annotators: whose answer each is, of the same length.
+    chosen, shown and errors as for `position_bias`; annotators: the annotator of each answer, of the same length.
 
-    Example: four people who each chose another one of four places ten times: together every place is chosen equally
-    often (p = 1), yet each one's chi-squared is 30, and 120 with 12 degrees of freedom does not come by chance.
+    Example: four people each chose a different one of four places ten times. Together every place is chosen equally
+    often (p = 1), but each person's chi-squared is 30, and 120 with 12 degrees of freedom is not chance.
     """
     positions, sizes = _positions(chosen, shown)
     if len(annotators) != positions.size:
@@ -143,7 +143,7 @@ def _probability(
 ) -> tuple[float, Method]:
     """Return the p-value of a chi-squared, and the method.
 
-    groups: how many answers had how many places, tested apart. least: the smallest expected count.
+    groups: numbers of answers by number of places, tested separately. least: the smallest expected count.
     """
     if least >= LEAST_EXPECTED:
         # Imported here: it takes longer than all other imports of a page.

@@ -1,23 +1,23 @@
 """Preferences among several things shown at once: Bradley-Terry scores with ties.
 
-An item's worth is a positive number, and its score the natural logarithm of it; scores have the mean 0. Of the items
-that are shown, i is preferred with a probability in proportion to its worth, and none with one in proportion to nu
-times the geometric mean of the worths of all that are shown. For two items that is Davidson's model (1970, "On
-extending the Bradley-Terry model to accommodate ties in paired comparison experiments", JASA 65); for more it is Luce's
-choice model with a tie like Davidson's (Turner, van Etten, Firth and Kosmidis 2020, "Modelling rankings in R: the
-PlackettLuce package", Computational Statistics 35; here all that are shown are tied, or none). nu belongs to how many
-are shown. So exp(a - b) is how many times as often an item of score a is preferred to one of score b as the other way
-round, ties apart.
+An item's worth is a positive number, and its score is the natural logarithm of the worth; scores have the mean 0. The
+probability that a shown item is preferred is proportional to its worth, and the probability of a tie to nu times the
+geometric mean of the worths of the shown items. For two items that is Davidson's model (1970, "On extending the
+Bradley-Terry model to accommodate ties in paired comparison experiments", JASA 65); for more it is Luce's choice model
+with a tie like Davidson's (Turner, van Etten, Firth and Kosmidis 2020, "Modelling rankings in R: the PlackettLuce
+package", Computational Statistics 35; here all shown items are tied, or none). There is one nu for each number of shown
+items. exp(a - b) is the odds, without ties, that an item of score a is preferred to one of score b.
 
-Estimates are those of maximum likelihood. The likelihood is that of a log-linear model and concave, so that Newton's
-method finds its only maximum; the MM algorithms of Hunter (2004, "MM algorithms for generalized Bradley-Terry models",
-Annals of Statistics 32) find the same in more steps. There is a maximum if and only if no direction leads up for ever;
-for two at once without ties that is Ford's condition of 1957: whoever is divided into two groups, somebody of either
-was preferred to somebody of the other. Where there is none all scores are None, with a reason.
+Estimates are those of maximum likelihood. The log-likelihood is concave (a log-linear model), so Newton's method finds
+its only maximum; the MM algorithms of Hunter (2004, "MM algorithms for generalized Bradley-Terry models", Annals of
+Statistics 32) find the same in more steps. A maximum exists if and only if the likelihood does not increase for ever in
+some direction. For pairs without ties that is Ford's condition (1957): for every division of the items into two groups,
+each group has an item that was preferred to one of the other group. Without a maximum all scores are None, with a
+reason.
 
-Intervals are sandwich estimates that hold all answers about an instance, or those and all of a person, together (Liang
-and Zeger 1986; Cameron, Gelbach and Miller 2011), with Student's t. The observed information alone would take every
-answer for somebody else's about another instance.
+Intervals are sandwich estimates clustered by instance, or by instance and person (Liang and Zeger 1986; Cameron,
+Gelbach and Miller 2011), with Student's t. The observed information alone would assume that all answers are
+independent.
 """
 
 from collections import Counter
@@ -50,8 +50,8 @@ SEPARATED = 1e-6
 class Comparison:
     """An answer: the items shown, at least two, and the preferred one, None for a tie.
 
-    question, person: what the answer is to, and whose it is. instance: what the question is about, None where every
-    question is about an instance of its own.
+    question, person: question and author of the answer. instance: the instance of the question, None if every question
+    has a separate instance.
     """
 
     shown: tuple[str, ...]
@@ -67,7 +67,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Limits:
-    """An interval around a score, both ends None exactly when `reason` says why. `warning`: why not to rely on it."""
+    """An interval of a score, both ends None exactly when `reason` says why. `warning`: why it is unreliable."""
 
     low: float | None
     high: float | None
@@ -80,8 +80,8 @@ class Standing:
     """The result of one item.
 
     shown, preferred, tied: in how many comparisons. score: None exactly when `Preferences.reason` says why; error: its
-    standard error were every answer independent of all others. rank: 1 for the highest score, equal ones the same.
-    over_questions: the interval for other instances, with the questions about them; over_both: for other people too.
+    standard error if all answers were independent. rank: 1 for the highest score; equal scores share a rank.
+    over_questions: the interval for other instances and their questions; over_both: for other people too.
     """
 
     item: str
@@ -99,7 +99,7 @@ class Standing:
 class Preferences:
     """n: comparisons; ties: of these; questions, people: how many different ones. standings: in the order of the items.
 
-    tie_worth: how many were shown -> nu; only where some comparisons were tied. reason: why there are no scores.
+    tie_worth: number of shown items -> nu, if some comparisons were tied. reason: why there are no scores.
     """
 
     n: int
@@ -114,8 +114,8 @@ class Preferences:
 def preferences(comparisons: Iterable[Comparison], items: Sequence[str], *, level: float = LEVEL) -> Preferences:
     """Score `items` by how often each was preferred to the others.
 
-    Raises ValueError for a comparison of fewer than two different items, of one that is none of `items`, or where what
-    was preferred was not shown.
+    Raises ValueError for a comparison of fewer than two different items, with an item that is not in `items`, or whose
+    preferred item was not shown.
 
     Example: of two items the first is preferred 6 times and the second 3 times: worths of 2 to 1, scores of log(2) / 2
     and -log(2) / 2, with standard errors of sqrt(1/6 + 1/3) / 2.
@@ -157,7 +157,7 @@ def _check(comparisons: Iterable[Comparison], items: Sequence[str]) -> None:
 
 class _Model:
     """The log-linear model: the score of each item, then the logarithm of nu for each number of items shown of which
-    some comparisons were tied. (Where none was, nu is 0, and a tie none of the answers.)"""
+    some comparisons were tied. (Without ties nu is 0.)"""
 
     def __init__(self, comparisons: Sequence[Comparison], items: Sequence[str]) -> None:
         self.items = items
@@ -260,7 +260,7 @@ def _why_none(comparisons: Sequence[Comparison], items: Sequence[str], model: _M
 
 
 def _together(comparisons: Sequence[Comparison], items: Sequence[str]) -> list[str]:
-    """Return the items that the first one was compared with, directly or through others, with itself."""
+    """Return the items that are connected to the first one by comparisons, itself included."""
     beside: dict[str, set[str]] = {item: set() for item in items}
     for shown in {one.shown for one in comparisons}:
         for item in shown:
@@ -297,7 +297,7 @@ def _score_fields(model: _Model, estimate: Floats, people: int, level: float) ->
     scores = estimate[:k] - estimate[:k].mean()
     inverse: Floats = np.asarray(np.linalg.pinv(model.information(estimate), hermitian=True), dtype=np.float64)
     slopes = model.slopes(estimate)
-    # Where the mean of the scores is 0: the inverse within all changes that leave it so.
+    # Inverse within the changes that keep the mean of the scores at 0.
     errors = np.sqrt(np.diag(inverse)[:k])
     # One score follows from the others.
     of_instance = _spread(inverse, slopes, [one.about for one in model.comparisons], model.width - 1)

@@ -1,8 +1,8 @@
 """Input of agreement coefficients: units x raters, coded once, with equal units counted together.
 
 Labels become codes 0..q-1 in one pass; units with the same ratings become one row with a count. A hundred thousand
-units of three raters and ten categories are at most 1,331 rows, so what comes after (coefficients, resampling) does
-not depend on the number of units.
+units of three raters and ten categories are at most 1,331 rows, so the cost of coefficients and resampling does not
+depend on the number of units.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -29,9 +29,9 @@ KEY_BITS = 62
 class CodedRatings:
     """`codes`: units x raters, `MISSING` where there is no rating. `categories`: the label of each code, in order.
 
-    `values`: the categories as numbers, or None when labels are text. `ordered`: whether the order of the codes means
-    something: numbers are ordered by size, text only when the caller declared the categories. `raters`: who gave the
-    rating in the same place, numbered from 0, when the columns are not the raters.
+    `values`: the categories as numbers, or None when labels are text. `ordered`: whether the order of the codes has a
+    meaning: numbers are ordered by size, texts only if the caller declared the categories. `raters`: the rater of each
+    rating, numbered from 0, if columns are not raters.
     """
 
     codes: Codes
@@ -85,11 +85,11 @@ def code(ratings: Ratings | CodedRatings, categories: Categories | None = None) 
 def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Categories | None = None) -> CodedRatings:
     """Code the rows of a long table of units, raters and ratings.
 
-    It takes room for the ratings that were given, where an array of units x raters takes room for all that could have
-    been: a thousand annotators who answer a hundred questions each leave 99 % of that empty.
+    Its memory grows with the given ratings. An array of units x raters also has room for missing ones: with a thousand
+    annotators who answer a hundred questions each, 99 % of it is empty.
 
-    answers: (unit, rater, rating), the rating missing or not as in `code`. categories: as in `code`.
-    Raises ValueError when a rater has rated a unit twice, and as `code`.
+    answers: (unit, rater, rating), the rating missing or not as in `code`. categories: as in `code`. Raises ValueError
+    if a rater rated a unit twice, and like `code`.
 
     Example: [(1, "ann", "a"), (1, "ben", "b"), (2, "ben", "a")] is the array [["a", "b"], [None, "a"]].
     """
@@ -114,12 +114,11 @@ def by_unit(
     raters: Sequence[int] | NDArray[np.intp] | None = None,
     values: Sequence[float] | None = None,
 ) -> CodedRatings:
-    """Lay out coded ratings as units x the maximum number per unit, in no order of raters.
+    """Lay out coded ratings as units x the maximum number per unit, without columns for raters.
 
-    It takes a tenth of the time of `code`.
-    units: which unit each rating is of. labels: the place of each rating in `categories`, all that could be given.
-    raters: who gave each; without them only coefficients that do not look at it can be had. values: the number of each
-    category, where they are numbers.
+    It takes a tenth of the time of `code`. units: the unit of each rating. labels: the index of each rating in
+    `categories`, which lists all possible labels. raters: the rater of each rating; without it, coefficients that need
+    raters cannot be computed. values: the number of each category, if categories are numbers.
 
     Example: units [7, 8, 7] with labels [0, 1, 1] of ("a", "b") are the array [["a", "b"], ["b", None]].
     """
@@ -148,7 +147,7 @@ def by_rater(coded: CodedRatings) -> CodedRatings:
 
 
 def _attach_labels(codes: Codes, labels: tuple[Any, ...]) -> CodedRatings:
-    """Put codes and their labels together; labels that are numbers are ordered."""
+    """Combine codes and their labels; numeric labels are ordered."""
     if not labels or not all(isinstance(label, Real) for label in labels):
         return CodedRatings(codes, labels, None, ordered=False)
     values = np.array(labels, dtype=np.float64)
@@ -212,7 +211,7 @@ def distinct_units(coded: CodedRatings) -> Rows:
     width = max(1, int((coded.codes != MISSING).sum(axis=1).max(initial=0)))
     codes = coded.codes
     if width < codes.shape[1]:
-        # Present ratings to the left, so that few columns are left of many annotators.
+        # Move present ratings to the left, so that many annotators need few columns.
         codes = -np.sort(-codes, axis=1)[:, :width]
     rows = _count_rows(codes, len(coded.categories))
     return _count_rows(-np.sort(-rows.codes, axis=1), len(coded.categories), rows.counts)
@@ -236,8 +235,8 @@ def distinct_units_by_rater(coded: CodedRatings) -> tuple[Rows, Codes]:
 def row_of_each_unit(coded: CodedRatings, rows: Rows, *, by_column: bool) -> Counts:
     """Return the index in `rows` of each unit, -1 without one.
 
-    by_column: whether the columns are raters who are told apart (two raters, as in `by_rater`), so that the order of
-    ratings counts; else rows are those of `distinct_units`.
+    by_column: whether columns are raters (two raters, as in `by_rater`), so that the order of ratings matters;
+    otherwise rows are those of `distinct_units`.
     """
     width = rows.codes.shape[1]
     codes = by_rater(coded).codes if by_column else -np.sort(-coded.codes, axis=1)
@@ -263,7 +262,7 @@ def _keys(codes: Codes, base: int) -> Counts:
 
 
 def _count_rows(codes: Codes, categories: int, counts: Counts | None = None) -> Rows:
-    """Merge equal rows, adding up `counts` (by default 1 each). Rows are left apart where keys would overflow."""
+    """Merge equal rows, adding up `counts` (by default 1 each). Rows are not merged if keys would overflow."""
     base, width = categories + 1, codes.shape[1]
     if width * np.log2(base) >= KEY_BITS:
         return _with_ratings(codes, np.ones(len(codes), dtype=np.int64) if counts is None else counts)

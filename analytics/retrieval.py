@@ -1,10 +1,10 @@
-"""How people find the image that others described: agreement, accuracy, and what became of the descriptions (ImageCoDe,
-Krojer et al. 2022, sections 3 and 4).
+"""Retrieval of described images: agreement, accuracy and outcomes of the descriptions (ImageCoDe, Krojer et al. 2022,
+sections 3 and 4).
 
-A description is asked about by one or more retrievers, each of whom says which image of the set it is about. Where a
-third is asked only if the first two differ, which answers are missing depends on the answers: alpha of all of them
-leans towards the descriptions that were hard. After acceptance it leans the other way, because those on which people
-disagreed are gone. So agreement is told three ways, and none of them is the one true number.
+One or more retrievers say which image of a set a description is about. If a third retriever is asked only when the
+first two differ, missing answers depend on the given ones, so alpha over all answers is biased towards hard
+descriptions. After acceptance it is biased the other way, because descriptions on which people disagreed are left out.
+Agreement is therefore reported in three ways.
 """
 
 from collections import Counter
@@ -23,10 +23,10 @@ from analytics.scores import Score, score
 
 
 class AnswerSelection(StrEnum):
-    """Which answers a number includes.
+    """The answers that a number includes.
 
-    `FIRST`: those that were asked for at first, whatever the others said. `ACCEPTED`: all answers to descriptions that
-    were accepted, as the paper took them (`annotator_agreement.py` in McGill-NLP/imagecode).
+    `FIRST`: the answers requested at first, which do not depend on other answers. `ACCEPTED`: all answers to accepted
+    descriptions, as in the paper (`annotator_agreement.py` in McGill-NLP/imagecode).
     """
 
     ALL = "all"
@@ -38,10 +38,10 @@ class AnswerSelection(StrEnum):
 class Retrieval:
     """One counted answer of a retriever to a description.
 
-    place: of the image that they chose, any number; 1 to 10 in the order of ImageCoDe's sets. right: whether it is the
-    one that was described. added: it was asked for only because the first answers left the description undecided.
-    accepted: the description was. describer: who wrote the description, None where nobody knows. image_set: the set
-    that the description is of, None where each is of a set of its own.
+    place: position of the chosen image, any number; 1 to 10 in ImageCoDe's sets. right: whether that image was
+    described. added: whether the answer was requested only because the first answers left the description undecided.
+    accepted: whether the description was accepted. describer: author of the description, None if unknown. image_set:
+    the set of the description, None if each description has a separate set.
     """
 
     description: Hashable
@@ -69,11 +69,11 @@ def select_answers(retrievals: Iterable[Retrieval], which: AnswerSelection) -> l
 def alphas(retrievals: Sequence[Retrieval], *, metric: Metric) -> dict[AnswerSelection, Coefficient]:
     """Return Krippendorff's alpha over the positions that retrievers chose, for each selection of answers.
 
-    A description is a unit, a retriever a rater; who was not asked is missing. Units with one answer count for nothing
-    but `n_units` and `n_ratings`, so that where one answer decides (ImageCoDe's training split) all three are
-    undefined. metric: "nominal" where the place of an image in its set means nothing, "interval" where it is a moment.
+    A description is a unit and a retriever a rater; retrievers who were not asked are missing. Units with one answer
+    count only for `n_units` and `n_ratings`, so all three are undefined if one answer decides (ImageCoDe's training
+    split). metric: "nominal" if positions in a set have no meaning, "interval" if they are moments of a video.
 
-    Raises ValueError when somebody has answered about a description twice.
+    Raises ValueError if somebody answered about a description twice.
 
     Example: two answers 3, 3 and two answers 5, 7 with a third 5, both accepted: nominal alpha is 1/2 over all five
     and 2/5 over the first four (observed 1/2 of expected 5/6).
@@ -86,13 +86,11 @@ def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: in
     """Return the interval of each alpha for other descriptions and the same retrievers.
 
     BCa bootstrap over descriptions (`analytics.intervals.bootstrap`) with two or more answers, each drawn with all its
-    answers: the others say nothing of agreement. Where a set has several descriptions, sets are left out instead.
-    Whether a further answer was asked for is part of a description, so that it is drawn with it. Undefined, with the
-    reason, where alpha is, for a single description or set, and where resamples are all alike or too many of them are
-    undefined. metric, errors: as for `alphas`. seed: the same gives the same intervals.
+    answers; those with one answer have no agreement. If a set has several descriptions, a jackknife over sets is used.
+    Undefined, with the reason, if alpha is, for a single description or set, if all resamples are equal, and if too
+    many of them are undefined. metric, errors: as for `alphas`. seed: the same gives the same intervals.
 
-    Example: descriptions on which everybody agrees, of different images: alpha is 1 in every resample, which says
-    nothing of other descriptions, so that the interval is undefined.
+    Example: everybody agrees on all descriptions: alpha is 1 in every resample, so the interval is undefined.
     """
     measure = KrippendorffAlpha(metric)
     found = {}
@@ -114,17 +112,19 @@ def _ratings(retrievals: Iterable[Retrieval]) -> CodedRatings:
 
 
 def accuracy_of_answers(retrievals: Iterable[Retrieval]) -> Score:
-    """Return how many answers are right, each counting once (the micro average), as the paper says of people.
+    """Return the number of right answers, each counting once (the micro average), as in the paper.
 
-    Example: with `taken(..., Taken.ACCEPTED)` and the rule 2 of up to 3, answers that are right with a chance p are
-    right in (3 - 2p) / (4 - 3p) of those to accepted descriptions: 10/11 for p = 7/8.
+    Example: with `select_answers(..., AnswerSelection.ACCEPTED)` and the rule 2 of up to 3, answers that are right with
+    the probability p are right in (3 - 2p) / (4 - 3p) of those to accepted descriptions: 10/11 for p = 7/8.
     """
     return score([one.right for one in retrievals])
 
 
 def accuracy_of_retrievers(retrievals: Sequence[Retrieval]) -> PeopleScore:
-    """Return how often a retriever finds the image: for each the share right, averaged over them, with the interval for
-    other retrievers on other sets (`analytics.people.score_of_people`)."""
+    """Return the mean over retrievers of their share right (`analytics.people.score_of_people`).
+
+    The interval is for other retrievers and other sets.
+    """
     return score_of_people(
         [one.right for one in retrievals],
         [one.retriever for one in retrievals],
@@ -134,11 +134,10 @@ def accuracy_of_retrievers(retrievals: Sequence[Retrieval]) -> PeopleScore:
 
 
 def accuracy_of_describers(retrievals: Iterable[Retrieval]) -> PeopleScore:
-    """Return how often what a describer wrote is found: for each the share right of all answers to their descriptions,
-    averaged over them. Answers about descriptions whose author nobody knows are left out.
+    """Return the mean over describers of the share of right answers to their descriptions.
 
-    The interval is for other describers. The answers to one description go together with its author's, so that they
-    widen it as they should; that a few retrievers may have given all of them does not.
+    Answers about descriptions by unknown authors are ignored. The interval is for other describers. It accounts for the
+    correlation of answers about one author's descriptions, but not for the correlation of answers by one retriever.
     """
     known = [one for one in retrievals if one.describer is not None]
     return score_of_people(
@@ -153,9 +152,9 @@ def accuracy_of_describers(retrievals: Iterable[Retrieval]) -> PeopleScore:
 class DescriptionOutcomes:
     """Outcomes of descriptions; counts, at least 0.
 
-    written: texts that count, those that came with an import among them. not_possible: how often somebody said instead
-    that none could be written, which is no description. retrieved: of the written, those with an answer. accepted,
-    rejected: as the rule decided. conflicting: all answers are in, and the rule decided nothing.
+    written: counted texts, imported ones included. not_possible: number of times that somebody answered that no
+    description is possible. retrieved: written texts with an answer. accepted, rejected: by the rule. conflicting: all
+    answers are in, without a decision.
     """
 
     written: int
@@ -167,7 +166,7 @@ class DescriptionOutcomes:
 
     @property
     def undecided(self) -> int:
-        """Number written that are neither decided nor conflicting."""
+        """Number of written descriptions that are neither decided nor conflicting."""
         return self.written - self.accepted - self.rejected - self.conflicting
 
     @property
@@ -178,7 +177,7 @@ class DescriptionOutcomes:
 
 @dataclass(frozen=True, slots=True)
 class Coding:
-    """What coders found in one description: `tags`, of the phenomena that they `looked_for`. Others are unknown."""
+    """The codes of one description: `tags`, out of the phenomena that coders `looked_for`. Others are unknown."""
 
     tags: Sequence[str]
     looked_for: Sequence[str]
@@ -188,8 +187,8 @@ class Coding:
 class Phenomenon:
     """Descriptions in which coders looked for a phenomenon.
 
-    found: in how many they found it, of those asked about that they looked at. with_it, without_it: how often
-    retrievers find the image with such descriptions, and with the others that were looked at.
+    found: the number of descriptions with the phenomenon, of those that were coded and asked about. with_it,
+    without_it: how often retrievers find the image with these descriptions, and with the other coded ones.
     """
 
     code: str
@@ -199,11 +198,10 @@ class Phenomenon:
 
 
 def phenomena(retrievals: Sequence[Retrieval], codings: Mapping[Hashable, Coding]) -> list[Phenomenon]:
-    """Return what retrievers do with descriptions in which a phenomenon was found, and with those in which it was not,
-    for every phenomenon that anybody looked for, by its code.
+    """Return the accuracy of retrievers on descriptions with and without each phenomenon, in order of its code.
 
-    codings: description -> what was found in it. Descriptions without one, and those in which nobody looked for a
-    phenomenon, do not count for it: they are not without it. A tag that nobody looked for is no finding either.
+    codings: description -> its codes. A description counts for a phenomenon only if coders looked for that phenomenon
+    in it; other tags are ignored.
 
     Example: of two descriptions looked at for "s", one has it: found is 1 of 2.
     """

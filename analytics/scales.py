@@ -1,4 +1,4 @@
-"""Use of an ordered scale, by all together and by each annotator. Ratings are whole steps of a scale."""
+"""Use of an ordered scale, overall and by annotator. Ratings are whole steps of a scale."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -8,10 +8,10 @@ from math import sqrt
 
 @dataclass(frozen=True)
 class Distribution:
-    """Ratings put together.
+    """Counts, mean and spread of ratings.
 
     n: how many. counts: per step of the scale, in its order. mean, sd: in steps, numbered from 1 (`steps`) or as
-    `values` say; None without a rating, and sd (the sample's, n - 1) without two.
+    `values` say; None without a rating, and sd (the sample's, n - 1) with fewer than two.
     """
 
     n: int
@@ -53,10 +53,10 @@ def number_of(steps: Sequence[str], values: Mapping[str, float] | None = None) -
 class Use:
     """One annotator's use of a scale.
 
-    n: their ratings. mean, sd: as in `Distribution`. used: how many different steps. most: the share of the step that
-    they chose most often, 0 to 1. shared: on how many of their units somebody else's rating stands. lean: their rating
-    minus the mean of the others' on the same unit, averaged over these units, in steps; positive: higher than others.
-    None where no unit is shared.
+    n: their ratings. mean, sd: as in `Distribution`. used: number of different steps used. most: share of the most
+    frequent step, 0 to 1. shared: number of their units that somebody else rated too. lean: their rating minus the mean
+    of the others' on the same unit, averaged over shared units, in steps; positive if higher than others, None without
+    shared units.
     """
 
     n: int

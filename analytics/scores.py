@@ -1,6 +1,6 @@
 """Scores of people and models on questions with a known right answer, as the papers count them.
 
-Nothing is rounded and every share stands beside its counts. Comparisons are strict everywhere: a tie is wrong.
+Nothing is rounded, and every share comes with its counts. All comparisons are strict: a tie is wrong.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,8 +19,8 @@ Floats = NDArray[np.float64]
 Group = tuple[str, ...]
 
 NOTHING = "There is nothing to count."
-# What guessing gets a model: its four scores of an instance are distinct and in random order, so of their 24 orders 6
-# give I2T, 6 T2I and 4 Group (the row "random chance" of Miranda et al. 2024, and of Thrush et al. 2022 before).
+# Chance level: the four scores of an instance are distinct and in random order, so of their 24 orders 6 give I2T, 6 T2I
+# and 4 Group (the row "random chance" of Miranda et al. 2024, and of Thrush et al. 2022 before).
 CHANCE: Mapping[str, float] = {
     "I2T": 1 / 4,
     "T2I": 1 / 4,
@@ -78,9 +78,9 @@ def is_below(bound: float, right: float, of: int) -> bool:
     """Return whether somebody who was right `right` times of `of` is less often right than `bound`, beyond what chance
     makes of as many answers: the upper end of Wilson's 95 % interval lies under it.
 
-    So a few mistakes at the beginning are no verdict, and without an answer nobody is below anything. Somebody whose
-    true share is just the bound falls below it about 1 time in 40, each time that this is asked; who asks it after
-    every answer asks often, and should take a bound well under what is expected.
+    So a few mistakes at the beginning do not suffice, and without answers the result is False. Each test of a person
+    whose true share equals the bound is positive about 1 time in 40. If it is repeated after every answer, the bound
+    should be well below the expected share.
 
     bound: a share, 0 to 1. Raises ValueError for others, and as `wilson_interval`.
 
@@ -93,7 +93,7 @@ def is_below(bound: float, right: float, of: int) -> bool:
 
 
 def t_quantile(level: float, degrees: float) -> float:
-    """Return how many standard errors an interval of this level (0 to 1) reaches to either side, by Student's t.
+    """Return the number of standard errors on either side of an interval of this level (0 to 1), by Student's t.
 
     degrees: of freedom, above 0. Example: 2.776 for a level of 0.95 and 4 degrees.
     """
@@ -114,7 +114,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Whether each of the four questions about an instance was answered right; one place per instance.
+    """Whether each of the four questions about an instance was answered correctly; one element per instance.
 
     An instance has a positive image and caption and a negative image and caption. `ipos2t`: the positive image was
     given its caption; `ineg2t`: the negative image was; `tpos2i`: the positive caption was given its image; `tneg2i`:
@@ -238,7 +238,7 @@ def seen_as_natural(probabilities: Floats) -> Bools:
 
 
 def detection_accuracy(probabilities: ArrayLike) -> Score:
-    """Count the texts, or images, that a detector of synthetic content takes for what they are.
+    """Count the texts, or images, that a detector of synthetic content classifies correctly.
 
     probabilities: n x 2 of being synthetic, 0 to 1, [instance, natural or synthetic]; both of an instance count. 0.5
     rounds to natural. Raises ValueError for another shape and nan.
@@ -257,7 +257,7 @@ def truth_values(values: ArrayLike) -> Bools:
     """Return truth values as one array. values: True and False, or the numbers 1 and 0.
 
     Raises ValueError for everything else, naming the first: nan and the text "False" would otherwise count as right.
-    What is missing is left out by the caller, who knows why it is missing.
+    The caller leaves out missing values.
     """
     array = np.asarray(values)
     if array.dtype == np.bool_:

@@ -86,7 +86,7 @@ def run(*, job_id: int, message: str, now: Callable[[], datetime]) -> None:
     except Exception:
         reference = uuid.uuid4().hex[:8]
         logger.exception("job %s (%s) failed, reference %s", job.pk, job.kind, reference)
-        told = f"{work.trouble} If it happens again, tell whoever runs the site: reference {reference}."
+        told = f"{work.trouble} If it happens again, tell your administrator: reference {reference}."
         jobs.fail(job=job, error=told, now=now())
     else:
         jobs.finish(job=job, now=now(), **turn.news)

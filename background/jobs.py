@@ -74,8 +74,9 @@ def claim(*, job_id: int, message: str, now: datetime) -> Job | None:
 
 def _explain_restarts(job: Job) -> str:
     return (
-        f"{get_work(job.kind).trouble} It was started {MOST_FRUITLESS} times and never made progress. "
-        "The machine may be short of memory: ask whoever runs the site to check the worker's log."
+        f"{get_work(job.kind).trouble} It was started {MOST_FRUITLESS} times and never made "
+        "progress. The machine may be short of memory: ask your administrator to check the "
+        "worker's log."
     )
 
 

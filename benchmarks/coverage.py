@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from analytics.agreement import estimate
 from analytics.coefficients import KrippendorffAlpha
-from analytics.comparison import mcnemar, people_against
+from analytics.comparison import compare_people, mcnemar
 from analytics.intervals.bootstrap import agreement_over_both, agreement_over_units, interval_of
 from analytics.intervals.clustered_means import clustered_mean
 from analytics.intervals.expected_widths import expected_share
@@ -238,7 +238,7 @@ def rejections(design: Design, rounds: int, rng: np.random.Generator) -> tuple[f
     """Return how often people differ significantly from an equally good model: by our test, and by McNemar's."""
     ours, theirs, columns = 0, 0, design.columns()
     for right, its in _against_a_model(design, rounds, rng):
-        found, naive = people_against(right, its, *columns).p, mcnemar(right, its).p
+        found, naive = compare_people(right, its, *columns).p, mcnemar(right, its).p
         ours += found is not None and found < 0.05
         theirs += naive is not None and naive < 0.05
     return ours / rounds, theirs / rounds
@@ -256,7 +256,7 @@ def _against_a_model(
 def coverage_of_differences(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
     """As `coverage_of_scores`, for the difference between people and an equally good model."""
     columns = design.columns()
-    found = [people_against(right, its, *columns) for right, its in _against_a_model(design, rounds, rng)]
+    found = [compare_people(right, its, *columns) for right, its in _against_a_model(design, rounds, rng)]
     # The model answers every question once, regardless of the number of people.
     times = np.unique(columns[1], return_counts=True)[1] / len(columns[1])
     of_model = design.share * (1 - design.share) * float((times**2).sum())

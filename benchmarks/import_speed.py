@@ -28,7 +28,7 @@ CANDIDATES = 4
 SIDE = 512
 
 
-class Measured(NamedTuple):
+class Measurement(NamedTuple):
     """`cpu` beside `seconds` shows the effect of other load on the machine."""
 
     seconds: float
@@ -102,7 +102,7 @@ def draw(folder: Path, count: int) -> None:
         picture.save(folder / f"{number}.jpg", quality=90)
 
 
-def measure(folder: Path, file: Path, format: str, *options: str) -> Measured:
+def measure(folder: Path, file: Path, format: str, *options: str) -> Measurement:
     """Run the import command, including the start of Python."""
     data = tempfile.mkdtemp(dir=folder)
     environment = os.environ | {"DATA_DIR": data, "DATABASE_URL": f"sqlite:///{data}/db.sqlite3"}
@@ -115,10 +115,10 @@ def measure(folder: Path, file: Path, format: str, *options: str) -> Measured:
     seconds = time.perf_counter() - start
     if status:
         raise SystemExit("The import failed; its message is above.")
-    return Measured(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1_024)
+    return Measurement(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1_024)
 
 
-def show(label: str, found: Measured, goal: float) -> None:
+def show(label: str, found: Measurement, goal: float) -> None:
     ratio = found.seconds / goal
     print(f"{label:<34}{found.seconds:>9.1f}{goal:>7.1f}{ratio:>8.2f}{found.cpu:>8.1f}{found.megabytes:>9.0f}")
 

@@ -103,7 +103,7 @@ class Connection:
 
 
 @dataclass
-class Measured:
+class Measurement:
     """`cycle_ms` holds one time per answered question; `errors` counts answers that were not stored."""
 
     seconds: float = 0.0
@@ -203,7 +203,7 @@ async def _product_cycle(port: int, waiting: list[LoadSession]) -> Cycle:
     return cycle
 
 
-async def _annotate(cycle: Cycle, measured: Measured, *, start: float, end: float) -> None:
+async def _annotate(cycle: Cycle, measured: Measurement, *, start: float, end: float) -> None:
     """Answer until `end`; requests before `start` warm up and are not counted."""
     while (asked := time.perf_counter()) < end:
         try:
@@ -235,9 +235,9 @@ async def _cycles(task: Task) -> list[Cycle]:
     return [await _product_cycle(task["port"], waiting) for _ in range(task["annotators"])]
 
 
-async def _measure(task: Task) -> Measured:
+async def _measure(task: Task) -> Measurement:
     cycles = await _cycles(task)
-    measured = Measured(seconds=task["seconds"])
+    measured = Measurement(seconds=task["seconds"])
     start = time.perf_counter() + WARM_UP_SECONDS
     end = start + measured.seconds
     await asyncio.gather(*(_annotate(cycle, measured, start=start, end=end) for cycle in cycles))

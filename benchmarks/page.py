@@ -139,7 +139,7 @@ class Traffic:
     def _finished(self, event: dict[str, Any]) -> None:
         self.sizes[event["requestId"]] = event["encodedDataLength"]
 
-    def without_images(self) -> list[float]:
+    def other_sizes(self) -> list[float]:
         return [size for request, size in self.sizes.items() if self.kinds.get(request) != "Image"]
 
     def reset(self) -> None:
@@ -229,8 +229,8 @@ def measure(browser: Browser, site: Site, name: str, *, cold_pages: int, sends: 
         firsts.append(page.evaluate("window.firstImage"))
         answerables.append(page.evaluate("window.answerable"))
         paints.append(page.evaluate("vitals.LCP"))
-        requests.append(len(traffic.without_images()))
-        kilobytes.append(sum(traffic.without_images()) / 1000)
+        requests.append(len(traffic.other_sizes()))
+        kilobytes.append(sum(traffic.other_sizes()) / 1000)
         if number < cold_pages - 1:
             context.close()
     traffic.reset()
@@ -250,7 +250,7 @@ def measure(browser: Browser, site: Site, name: str, *, cold_pages: int, sends: 
         "LCP ms, cold": percentile(paints, 0.5),
         "ms from Send to four images, p50": percentile(times, 0.5),
         "ms from Send to four images, p95": percentile(times, 0.95),
-        "requests per question without images": len(traffic.without_images()) / sends,
+        "requests per question without images": len(traffic.other_sizes()) / sends,
         "questions that were waited for": waits,
         "INP ms, all questions": vitals["INP"],
         "CLS, all questions": vitals["CLS"],

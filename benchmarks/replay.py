@@ -38,7 +38,7 @@ FROM numbered WHERE quarter IN (1, 4) GROUP BY quarter ORDER BY quarter
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """`seconds`: stage -> seconds per 1,000 rows. `first`, `last`: seconds per 1,000 answers in these quarters."""
 
     rows: int
@@ -58,7 +58,7 @@ def main() -> None:
     show(measured)
 
 
-def measure(database_url: str, rows: int, bivlc: Path) -> Measured:
+def measure(database_url: str, rows: int, bivlc: Path) -> Measurement:
     with tempfile.TemporaryDirectory(prefix="lineup-benchmark-") as name:
         folder = Path(name)
         environment = os.environ | {"DATABASE_URL": database_url, "DATA_DIR": name, "LOG_LEVEL": "WARNING"}
@@ -77,7 +77,7 @@ def measure(database_url: str, rows: int, bivlc: Path) -> Measured:
     stages = STAGE.findall(replayed.stdout.splitlines()[-1])
     with psycopg.connect(database_url) as connection:
         first, last = (float(row[0]) for row in connection.execute(QUARTERS))
-    return Measured(rows, {stage: 1000 * float(seconds) / rows for stage, seconds in stages}, first, last)
+    return Measurement(rows, {stage: 1000 * float(seconds) / rows for stage, seconds in stages}, first, last)
 
 
 def take_evenly(source: Path, target: Path, rows: int) -> None:
@@ -89,7 +89,7 @@ def take_evenly(source: Path, target: Path, rows: int) -> None:
         csv.writer(file, quoting=csv.QUOTE_ALL).writerows([header, *taken])
 
 
-def show(measured: list[Measured]) -> None:
+def show(measured: list[Measurement]) -> None:
     floor = measured[0]
     print("| rows | stage | s per 1,000 | of the smallest |\n| ---: | --- | ---: | ---: |")
     for each in measured:

@@ -69,7 +69,7 @@ class ShortenOutages(logging.Filter):
 class LineFormatter(logging.Formatter):
     """Clean stack traces too: an exception may quote its address, or contain line breaks.
 
-    Lines of a trace are marked, so that they cannot pass for lines of their own.
+    Lines of a trace are marked, so that they cannot look like separate log lines.
     """
 
     def formatException(self, ei: Any) -> str:

@@ -140,7 +140,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
-# Mail for invitations and forgotten passwords. Without a server or a sender, links are handed over by hand.
+# Mail for invitations and forgotten passwords. Without a server or a sender, people pass links on themselves.
 _MAIL = env.read_mail("MAIL_URL")
 EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password

@@ -16,7 +16,7 @@ from studies.importing.captions import as_is
 LONGEST_HEADER = 10_000
 
 
-def first_there(folder: Path, names: Iterable[str]) -> Path | None:
+def first_existing(folder: Path, names: Iterable[str]) -> Path | None:
     """Return the first of the files that exists in the folder."""
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
@@ -39,7 +39,7 @@ def records_of(path: Path, format: str) -> list[Record]:
     return records
 
 
-def nothing_there(folder: Path, expected: str) -> BenchmarkError:
+def missing_data(folder: Path, expected: str) -> BenchmarkError:
     """Return the error for a folder without readable data; `expected` ends the sentence."""
     if not folder.is_dir():
         return BenchmarkError(f"Folder not found: {folder}. Name the benchmark's folder with --data.")

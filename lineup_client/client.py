@@ -122,7 +122,7 @@ class Lineup:
             whole = _range_total(response)
             if have and response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
                 if whole not in {None, have}:
-                    # It is not the beginning of this file: begin anew.
+                    # It is not the beginning of this file: start again.
                     part.unlink()
                     return False
                 return True

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class Rows:
-    """Rows of a list of the server, requested anew by each loop."""
+    """Rows of a list of the server; each loop requests them again."""
 
     def __init__(self, ask: Callable[[], Iterator[dict[str, Any]]]) -> None:
         self._ask = ask

@@ -56,7 +56,7 @@ class Study:
 
         The server launches a large study in the background; this waits for it. Raises LineupError.
         """
-        told, job = self._perhaps_later("launch/")
+        told, job = self._await_job("launch/")
         return self.read() if job else told
 
     def pause(self) -> dict[str, Any]:
@@ -76,10 +76,10 @@ class Study:
         `instances` (those added since the launch). The server extends a large study in the background; this waits for
         it. Raises LineupError.
         """
-        told, job = self._perhaps_later("more/", json={"what": what, "number": number, "dry_run": dry_run})
+        told, job = self._await_job("more/", json={"what": what, "number": number, "dry_run": dry_run})
         return dict(job.told["result"] or {}) if job else told
 
-    def _perhaps_later(self, path: str, **options: Any) -> tuple[dict[str, Any], StudyJob | None]:
+    def _await_job(self, path: str, **options: Any) -> tuple[dict[str, Any], StudyJob | None]:
         """Return the answer to a request, and the job that did it, once it is done, if the server has made one."""
         answer = self._site.request("POST", f"{self.path}{path}", makes=True, **options)
         told = dict(answer.json())

@@ -12,7 +12,7 @@ from lineup_client.rows import Rows
 
 
 class BackgroundWork:
-    """Background work of the server. `told` is its last known state."""
+    """Background work of the server. `told`: its state in the last response."""
 
     _kind: str
     _succeeds: str
@@ -28,7 +28,7 @@ class BackgroundWork:
     def wait(self, *, seconds: float | None = None, look_every_seconds: float = 1) -> Self:
         """Wait until it ends. Raises TimeoutError, and LineupError if it failed: for an import, with the bad rows.
 
-        seconds: the longest wait; None for what such work may take.
+        seconds: the longest wait; None for the default of this kind of work.
         """
         until = time.monotonic() + (self._patience_seconds if seconds is None else seconds)
         while self.told["state"] not in self._ends:
@@ -45,7 +45,7 @@ class BackgroundWork:
 
 
 class Import(BackgroundWork):
-    """A background import. `told` is its last known state."""
+    """A background import. `told`: its state in the last response."""
 
     _kind, _succeeds, _patience_seconds = "imports", "done", 7200
     _ends = frozenset({"done", "failed", "cancelled"})
@@ -78,7 +78,7 @@ class Import(BackgroundWork):
 
 
 class Export(BackgroundWork):
-    """A file that is written in the background. `told` is its last known state."""
+    """A file that is written in the background. `told`: its state in the last response."""
 
     _kind, _succeeds, _patience_seconds = "exports", "ready", 600
     _ends = frozenset({"ready", "failed", "withdrawn"})
@@ -100,21 +100,21 @@ class Export(BackgroundWork):
 
 
 class StudyJob(BackgroundWork):
-    """The launch or the extension of a large study. `told` is its last known state."""
+    """The launch or the extension of a large study. `told`: its state in the last response."""
 
     _kind, _succeeds, _patience_seconds = "jobs", "done", 3600
     _ends = frozenset({"done", "failed", "cancelled"})
 
 
 class HubPush(BackgroundWork):
-    """A push to the Hub. `told` is its last known state."""
+    """A push to the Hub. `told`: its state in the last response."""
 
     _kind, _succeeds, _patience_seconds = "hub-pushes", "pushed", 3600
     _ends = frozenset({"pushed", "failed"})
 
 
 class Run(BackgroundWork):
-    """A model run. `told` is its last known state."""
+    """A model run. `told`: its state in the last response."""
 
     _kind, _succeeds, _patience_seconds = "runs", "done", 7200
     _ends = frozenset({"done", "failed", "cancelled"})

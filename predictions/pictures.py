@@ -125,7 +125,7 @@ def _from_site(site: str, token: str) -> ReadBytes:
     def read(sha256: str) -> bytes:
         try:
             return _fetch(f"{site}/worker/images/{sha256}", lambda: {"Authorization": f"Bearer {token}"})
-        except _NotFetched as error:
+        except _FetchFailed as error:
             if error.status in GONE:
                 raise NoPicture(
                     f"The image {sha256[:12]} is missing: {site} {error}. Import the image again, or check "
@@ -147,7 +147,7 @@ def _from_bucket(bucket: str, prefix: str, account: Account) -> ReadBytes:
         try:
             # A signature expires within minutes, so each request gets a new one.
             data = _fetch(address, lambda: headers_to_get(address, account, datetime.now(UTC)))
-        except _NotFetched as error:
+        except _FetchFailed as error:
             # S3 denies access instead of reporting a missing object to readers who may not list the bucket.
             is_denied = error.status == 403 and error.code == ACCESS_DENIED and has_read
             if is_denied or (error.status in GONE and error.code in ("", "NoSuchKey")):
@@ -165,7 +165,7 @@ def _from_bucket(bucket: str, prefix: str, account: Account) -> ReadBytes:
     return read
 
 
-class _NotFetched(Exception):
+class _FetchFailed(Exception):
     """A failed request, with a reason that follows the name of the server.
 
     `status`: the HTTP status, 0 without an answer; `code`: S3's error code, "" without one.
@@ -178,11 +178,11 @@ class _NotFetched(Exception):
 
 
 def _fetch(address: str, headers: Callable[[], Mapping[str, str]]) -> bytes:
-    """Return the content of an address, with retries after short pauses. Raises _NotFetched."""
+    """Return the content of an address, with retries after short pauses. Raises _FetchFailed."""
     for pause in PAUSES_SECONDS:
         try:
             return _fetch_once(address, headers())
-        except _NotFetched as error:
+        except _FetchFailed as error:
             if error.status and error.status < 500:
                 raise
         time.sleep(pause)
@@ -199,9 +199,9 @@ def _fetch_once(address: str, headers: Mapping[str, str]) -> bytes:
         with error:
             code = _code_in(error)
         words = f"answered {error.code}" + (f" ({code})" if code else "")
-        raise _NotFetched(words, status=error.code, code=code) from error
+        raise _FetchFailed(words, status=error.code, code=code) from error
     except (URLError, HTTPException, OSError) as error:
-        raise _NotFetched(f"did not answer ({getattr(error, 'reason', error)})") from error
+        raise _FetchFailed(f"did not answer ({getattr(error, 'reason', error)})") from error
 
 
 def _code_in(error: HTTPError) -> str:

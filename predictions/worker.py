@@ -1,10 +1,9 @@
-"""The worker with models: a Celery application of its own, for a machine that has a GPU and no database.
+"""The worker with models: a separate Celery application, for a machine with a GPU and without a database.
 
     celery -A predictions.worker worker
 
-It needs the broker and the images, and knows no Django: what it is told and what it answers stands in
-`predictions.messages`. One process does one message at a time, so that a model is alone on its device; start one for
-each GPU (CUDA_VISIBLE_DEVICES).
+It needs the broker and the images, but not Django. `predictions.messages` defines its messages and answers. One process
+handles one message at a time, so that a model has its device to itself; start one for each GPU (CUDA_VISIBLE_DEVICES).
 
 Settings, by environment; each can also be given as the name of a file that holds it, NAME_FILE:
 
@@ -54,7 +53,7 @@ from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, sc
 from predictions.scoring import embed_pictures, loaded_message, score_items
 
 if TYPE_CHECKING:
-    from predictions.scorers.kept import KeptVectors
+    from predictions.scorers.vector_store import VectorStore
 
 logger = logging.getLogger(__name__)
 
@@ -95,16 +94,16 @@ def _count(name: str, default: str) -> int:
     return int(written)
 
 
-def _vectors() -> "KeptVectors | None":
+def _vectors() -> "VectorStore | None":
     folder, most = read("LINEUP_VECTORS", ""), _count("LINEUP_VECTORS_MB", VECTORS_MB)
     if not folder:
         return None
     # Imported here, because a worker that stores nothing does not need it.
-    from predictions.scorers.kept import MEGABYTE, CannotKeep, KeptVectors
+    from predictions.scorers.vector_store import MEGABYTE, CannotStoreVectors, VectorStore
 
     try:
-        return KeptVectors(Path(folder), most=most * MEGABYTE)
-    except CannotKeep as error:
+        return VectorStore(Path(folder), most=most * MEGABYTE)
+    except CannotStoreVectors as error:
         raise CannotStart(f"{error} Choose another folder in LINEUP_VECTORS.") from error
 
 
@@ -128,7 +127,7 @@ def _half() -> str | None:
     return PRECISIONS[precision]
 
 
-def _make() -> tuple[Celery, OpenPicture, str | None, "KeptVectors | None"]:
+def _make() -> tuple[Celery, OpenPicture, str | None, "VectorStore | None"]:
     folder = Path(read("DATA_DIR", str(Path(__file__).resolve().parent.parent / "var")))
     url = read("CELERY_BROKER_URL", EMBEDDED_URL)
     # No fixups: if DJANGO_SETTINGS_MODULE is set by accident, Celery would load Django. Not the current application of
@@ -160,7 +159,7 @@ except (CannotReadPictures, CannotStart) as stop:
 
 
 class _ModelCache:
-    """The last requested model, because memory holds only one, with its 16-bit twin if any."""
+    """The last requested model, because memory holds only one, with its 16-bit version if any."""
 
     def __init__(self) -> None:
         self.spec = ""

@@ -1,4 +1,4 @@
-"""What follows from a change about somebody's answers, in numbers and in sentences, for pages and commands."""
+"""Effects of changes to whose answers count, in numbers and sentences, for pages and commands."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from studies.wording import format_count
 
 
 def effect_counts(change: str, followed: RemovalEffects | int) -> Sequence[tuple[str, int]]:
-    """Return what `change` ("withdraw", "exclude", "include", "reopen") leads to: what is counted, and how many."""
+    """Return the effects of `change` ("withdraw", "exclude", "include", "reopen"): label and number of each."""
     if isinstance(followed, int):
         return [("Answers that other people are asked for", followed)]
     again = change == "include"
@@ -26,13 +26,13 @@ def effect_counts(change: str, followed: RemovalEffects | int) -> Sequence[tuple
 
 
 def say_effects(change: str, followed: RemovalEffects | int) -> str:
-    """Return what `change` has done."""
+    """Return the effects of `change` in words."""
     numbers = [f"{what[0].lower()}{what[1:]}: {number:,}" for what, number in effect_counts(change, followed)]
     return f"{'; '.join(numbers)}."
 
 
 def unlikely_times(evidence: Mapping[str, Any]) -> str:
-    """Return what speaks against the times of a session (`analytics.work.answer_times.TimeEvidence`), in sentences.
+    """Return in sentences why the times of a session are implausible (`analytics.work.answer_times.TimeEvidence`).
 
     Example: "5 of 5 answers were too fast to read and look: all together took 0.4 s, and need at least 4.0 s. The
     browser reported 105.0 s for 5 answers, but the server's clock allows at most 0.4 s."

@@ -1,13 +1,16 @@
-"""How sessions that a program played are told from those of people, whatever is said about them afterwards."""
+"""Recognise simulated sessions, by the ids that simulations use."""
 
 from django.db.models import Q
 
-# How the platform's id of a study begins in the links of `manage.py simulate`.
+# Prefix of the platform's study ids in the links of `manage.py simulate`.
 SIMULATED_STUDY = "simulation-"
-# Where the people of `manage.py replay_bivlc` and `replay_imagecode` come from.
+# Providers of the people of `manage.py replay_bivlc` and `replay_imagecode`.
 REPLAY_PROVIDER = "replay"
 
 
 def is_simulated(path: str = "") -> Q:
-    """Return what picks such sessions. `path` leads from the row that is filtered to its session: "session__", say."""
+    """Return the condition that selects simulated sessions.
+
+    path: leads from the filtered row to its session, such as "session__".
+    """
     return Q(**{f"{path}provider": REPLAY_PROVIDER}) | Q(**{f"{path}provider_study_id__startswith": SIMULATED_STUDY})

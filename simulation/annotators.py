@@ -421,7 +421,7 @@ def _read_result(visit: _Visit) -> VisitResult:
         session = _session(visit)
         sitting.state = session.state
         if sitting.state == SessionState.WAITING:
-            # Nobody else answers meanwhile, so waiting would not help.
+            # Nobody else answers at the same time, so waiting would not help.
             _release_place(study=session.study, person=visit.person)
             sitting.turned_away, sitting.nothing_left = page.text or page.title, True
         elif sitting.state in OPEN_STATES:

@@ -76,7 +76,7 @@ def problem_with_key(key: str) -> str:
     if "" in parts:
         return "A part between slashes is empty. Write one slash between two parts, and none at either end."
     if {".", ".."} & set(parts):
-        return 'A part between slashes is "." or "..", which leads elsewhere in an address. Name it otherwise.'
+        return 'A part between slashes is "." or "..", which changes the path in a URL. Use another name.'
     return ""
 
 

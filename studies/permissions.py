@@ -40,20 +40,20 @@ class Verb(StrEnum):
 WORDS: Mapping[Verb, str] = {
     Verb.VIEW: "see its pages and results",
     Verb.IMPORT: "import instances, images and predictions",
-    Verb.TAG: "put tags on instances",
-    Verb.PREDICT: "have models answer questions",
-    Verb.MANAGE_MODELS: "rename models and delete what they predicted",
-    Verb.DESIGN: "create, change and delete drafts, and say what the dataset is",
-    Verb.RUN: "launch, pause and close studies, share their links, release places and ask more",
+    Verb.TAG: "tag instances",
+    Verb.PREDICT: "run models",
+    Verb.MANAGE_MODELS: "rename models, and delete them with their predictions",
+    Verb.DESIGN: "create, change and delete drafts, and choose the dataset",
+    Verb.RUN: "launch, pause, close and extend studies, share their links, and release places",
     Verb.SETTLE: "settle questions",
-    Verb.REMOVE_PEOPLE: "decide whose answers count",
+    Verb.REMOVE_PEOPLE: "exclude and include annotators",
     Verb.FORGET_PEOPLE: "delete everything about an annotator",
-    Verb.EXPORT: "make and download exports",
+    Verb.EXPORT: "create and download exports",
     Verb.RELEASE: "freeze releases",
     Verb.PUBLISH: "push releases to the Hugging Face Hub",
-    Verb.IDENTIFY_PEOPLE: "learn who stands behind a pseudonym",
-    Verb.MANAGE_MEMBERS: "decide who is a member, and rename, archive or delete the project",
-    Verb.MANAGE_WEBHOOKS: "have other servers told what happens",
+    Verb.IDENTIFY_PEOPLE: "see which person a pseudonym belongs to",
+    Verb.MANAGE_MEMBERS: "manage members, and rename, archive or delete the project",
+    Verb.MANAGE_WEBHOOKS: "manage webhooks",
 }
 
 # Read only: pages, and the report, which has only numbers and pseudonyms.
@@ -119,10 +119,7 @@ def who_may(verb: Verb) -> str:
 
 def why_not_in_archive(project: str, verb: Verb) -> str:
     """Return the message for a verb that an archived project does not allow."""
-    return (
-        f"{project} is archived: nobody may {WORDS[verb]} while it is. An owner takes it out of the archive under "
-        "Members and settings."
-    )
+    return f"{project} is archived, so nobody may {WORDS[verb]}. An owner can restore it under Members and settings."
 
 
 def with_article(role: Role) -> str:

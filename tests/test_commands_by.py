@@ -116,13 +116,13 @@ def test_without_a_name_the_shell_is_trusted(run: Callable[..., str], called: st
 @pytest.mark.parametrize(
     ("who", "sentence"),
     [
-        ("viewer", "viewer is a viewer. Only owners and editors of birds may launch, pause and close studies, "),
+        ("viewer", "viewer is a viewer. Only owners and editors of birds may launch, pause, close and extend "),
         (
             "stranger",
-            "stranger is not a member. Only owners and editors of birds may launch, pause and close studies, ",
+            "stranger is not a member. Only owners and editors of birds may launch, pause, close and extend ",
         ),
-        ("gone", "gone cannot sign in any more. Only owners and editors of birds may launch, pause and close "),
-        ("nobody", "There is no user called 'nobody'. Make one with createsuperuser."),
+        ("gone", "gone cannot sign in any more. Only owners and editors of birds may launch, pause, close and "),
+        ("nobody", "There is no user called 'nobody'. Create one with createsuperuser."),
     ],
 )
 def test_the_refusal_says_who_may(run: Callable[..., str], who: str, sentence: str) -> None:

@@ -26,7 +26,7 @@ from annotation.models import Session, SessionState
 from background.models import Job
 from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.actions.models import delete_model, rename_model
-from predictions.actions.runs import cancel_run, request_offered, request_run, resume_run
+from predictions.actions.runs import cancel_run, request_offered_run, request_run, resume_run
 from predictions.models import Run
 from results.actions import participants
 from results.actions.erasure import forget
@@ -43,7 +43,7 @@ from studies.actions.imports.importer import import_files
 from studies.actions.projects import membership, projects, tags
 from studies.actions.projects.datasets import join_dataset, set_dataset
 from studies.actions.studies import change_state, create_study
-from studies.batches import unheard
+from studies.batches import ignore_progress
 from studies.models import Event, Import, Invitation, Membership, Project, Question, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
 from tests.annotation.test_responses import send
@@ -233,9 +233,9 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     ),
     "expire": ("session lapsed", lambda _: _lapsing()),
     "import_predictions": ("predictions imported", lambda folder: with_fixed(import_predictions, **predicted(folder))),
-    "request_offered": (
+    "request_offered_run": (
         "predictions requested",
-        lambda _: with_fixed(request_offered, study=visited(), **asked_of_model()),
+        lambda _: with_fixed(request_offered_run, study=visited(), **asked_of_model()),
     ),
     "request_run": ("predictions requested", lambda _: with_fixed(request_run, study=visited(), **asked_of_model())),
     "cancel_run": ("predictions cancelled", lambda _: with_fixed(cancel_run, run=running())),
@@ -455,9 +455,9 @@ def _mapping_change(one: Import) -> Callable[..., object]:
         change_mapping,
         one=one,
         mapping={"nr": "key", "text": "caption:words"},
-        progress=unheard,
-        on_problem=unheard,
-        on_saved=unheard,
+        progress=ignore_progress,
+        on_problem=ignore_progress,
+        on_saved=ignore_progress,
     )
 
 

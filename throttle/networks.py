@@ -49,13 +49,13 @@ def read_networks(text: str) -> list[Network]:
 
 
 def in_networks(network: str, allowed: Iterable[Network]) -> bool:
-    """Return whether `network`, from `network_of`, is or lies in one of `allowed`."""
+    """Return whether `network`, from `network_of`, equals or is inside one of `allowed`."""
     try:
         own = ip_network(network)
     except ValueError:
         return False
     if isinstance(own, IPv6Network):
-        # An allowed address stands for its /64 network.
+        # An allowed IPv6 address allows its /64 network.
         return any(isinstance(each, IPv6Network) and each.overlaps(own) for each in allowed)
     return any(isinstance(each, IPv4Network) and own.subnet_of(each) for each in allowed)
 

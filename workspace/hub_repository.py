@@ -117,7 +117,7 @@ def _is_about(name: str) -> bool:
     return any(part.startswith(".") for part in name.split("/")) or name.rpartition("/")[2] in _ABOUT
 
 
-class HubAway(HubRefused):
+class HubUnavailable(HubRefused):
     """The Hub did not answer, or broke off. `wait`: seconds after which it asks to be asked again."""
 
     def __init__(self, message: str, wait: int = 0) -> None:
@@ -135,7 +135,7 @@ class Body:
         self._have, self._sent, self._began = start, 0, monotonic()
 
     def read(self, size: int, /) -> bytes:
-        """Return `size` bytes, fewer at the end. Raises HubAway if they come too slowly."""
+        """Return `size` bytes, fewer at the end. Raises HubUnavailable if they come too slowly."""
         while len(self._buffer) < size and (chunk := next(self._chunks, b"")):
             self._sent += len(chunk)
             kept = chunk[self._skipped :]
@@ -145,7 +145,7 @@ class Body:
             self._tick(self._have)
             seconds = monotonic() - self._began
             if seconds > SILENCE and self._sent < seconds * SLOWEST:
-                raise HubAway(f"The Hub sends less than {SLOWEST:,} bytes a second. Try again later.")
+                raise HubUnavailable(f"The Hub sends less than {SLOWEST:,} bytes a second. Try again later.")
         taken = bytes(self._buffer[:size])
         del self._buffer[:size]
         return taken
@@ -195,7 +195,7 @@ class HubReader:
             raise HubRefused(f"{settings.HUB_URL} redirects without end. Try again later.")
         except TransportError as error:
             logger.warning("a download from %s broke off: %s", settings.HUB_URL, type(error).__name__)
-            raise HubAway(
+            raise HubUnavailable(
                 f"{settings.HUB_URL} cannot be reached, or closed the connection. Try again later."
             ) from error
         except (HTTPError, InvalidURL, ValueError) as error:
@@ -231,13 +231,13 @@ class HubReader:
             asked = response.headers.get("Retry-After", "")
             wait = min(int(asked[:6]), 86_400) if asked.isdecimal() else 0
             when = f"in {-(-wait // 60)} minutes" if wait > 60 else "later"
-            return HubAway(f"The Hub answered {status}. Try again {when}.", wait)
+            return HubUnavailable(f"The Hub answered {status}. Try again {when}.", wait)
         return HubRefused(f"The Hub answered {status}. Try again later.")
 
 
 @contextmanager
 def open_reader(source: Source) -> Iterator[HubReader]:
-    """Give a reader of a dataset, with connections of its own: no cookies of others."""
+    """Yield a reader of a dataset with separate connections, so that it shares no cookies."""
     from httpx2 import Client
 
     with Client(timeout=SILENCE, follow_redirects=False) as client:
@@ -290,7 +290,7 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
 def _unlike_the_hub() -> HubRefused:
     return HubRefused(
         f"{settings.HUB_URL} does not respond like the Hugging Face Hub. Try again later. If this "
-        "continues, tell whoever runs the site."
+        "continues, tell your administrator."
     )
 
 

@@ -1,4 +1,4 @@
-"""Keep what somebody typed into a form when their session had ended, until they have signed in again."""
+"""Keep the contents of a form that was sent after the session had ended, until the user has signed in again."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -33,7 +33,7 @@ class KeptFormsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         # Only this cookie says that there is something to offer: pages that need no database ask for no session.
         response = (_offer(request) if FLAG in request.COOKIES else None) or self.get_response(request)
-        # What a page sends while somebody types is no form that they sent.
+        # Requests that a page sends while somebody types are not submitted forms.
         is_sent = request.method == "POST" and "HX-Request" not in request.headers
         if is_sent and _leads_to_sign_in(response) and not request.user.is_authenticated:
             _keep(request, response)

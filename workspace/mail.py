@@ -58,8 +58,9 @@ def send_mail_link(user: User, link: str, *, to: str) -> bool:
 def send_address_changed(user: User, *, to: str) -> bool:
     """Tell the former address of an account that it was replaced; return whether the mail server took it."""
     text = (
-        f"Mail for {user.get_username()} on Lineup now goes to another address.\n\n"
-        f"If that was not you, tell whoever runs {settings.SITE_URL}: somebody may be using your account.\n"
+        f"Mail for {user.get_username()} on Lineup now goes to another address.\n\nIf that was "
+        f"not you, tell the administrator of {settings.SITE_URL}: somebody may be using your "
+        "account.\n"
     )
     return _send("Your address for Lineup was changed", text, to=to, about=f"the former address of account {user.pk}")
 
@@ -67,9 +68,9 @@ def send_address_changed(user: User, *, to: str) -> bool:
 def send_account_linked(user: User) -> bool:
     """Tell a user that an account of the provider signs in as them from now on."""
     text = (
-        f"You signed in to Lineup as {user.get_username()} with {settings.OIDC_NAME} for the first time. From now on "
-        "that opens your account.\n\n"
-        f"If that was not you, tell whoever runs {settings.SITE_URL}.\n"
+        f"You signed in to Lineup as {user.get_username()} with {settings.OIDC_NAME} for the "
+        "first time. From now on that opens your account.\n\nIf that was not you, tell the "
+        f"administrator of {settings.SITE_URL}.\n"
     )
     return _send("A new way to sign in to Lineup", text, to=user.email, about=f"the provider of account {user.pk}")
 
@@ -106,8 +107,8 @@ def send_deletion_cancelled(project: Project, *, by: User) -> bool:
 def send_deletion_done(deletion: ProjectDeletion) -> bool:
     """Mail those who owned a project that it is deleted, and where the record of what was deleted is."""
     address = f"{settings.SITE_URL}{reverse('deletion_record', args=[deletion.pk])}"
-    text = f"{deletion.name} on Lineup is deleted.\n\nThe record of what it held:\n\n{address}\n"
-    return _send_to_all(deletion.owners.all(), f"{deletion.name} is deleted", text, about=f"deletion {deletion.pk}")
+    text = f"{deletion.name} on Lineup was deleted.\n\nThe record of what it held:\n\n{address}\n"
+    return _send_to_all(deletion.owners.all(), f"{deletion.name} was deleted", text, about=f"deletion {deletion.pk}")
 
 
 def _send_to_owners(project: Project, subject: str, text: str) -> bool:

@@ -37,19 +37,19 @@ from workspace.mail import send_account_linked
 logger = logging.getLogger(__name__)
 
 NOBODY = (
-    "You have no account here. Follow an invitation to make one. If you have one with a password, sign in with it and "
-    "connect the two on the page of your account."
+    "You have no account here. Follow an invitation to create one. If you have one with a "
+    "password, sign in with it and connect the two on the page of your account."
 )
 UNCONFIRMED = (
     "An account here has your address, but nobody has confirmed that it is theirs. Sign in with its password, and "
     "connect the two on the page of your account."
 )
-INACTIVE = "Your account here was deactivated. Ask whoever runs this site."
+INACTIVE = "Your account here was deactivated. Ask your administrator."
 CANCELLED = "You went back without signing in."
-FAILED = "Signing in did not work. Try again; if it fails again, tell whoever runs this site."
+FAILED = "Signing in did not work. Try again; if it fails again, tell your administrator."
 CONNECTED = "Account connected. You can now sign in with it."
-CONNECTED_ALREADY = "Your account is connected already. Disconnect it first, if it is to be another one."
-SOMEBODY_ELSES = "That account is connected with another account here, so nothing was changed."
+CONNECTED_ALREADY = "Your account is already connected. To connect another one, disconnect it first."
+SOMEBODY_ELSES = "That account is already connected to another account here, so nothing was changed."
 
 
 def is_offered() -> bool:
@@ -73,7 +73,7 @@ class SignOnClient(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def openid_config(self) -> Mapping[str, Any]:
         config: Mapping[str, Any] = super().openid_config
         if str(config.get("issuer", "")).rstrip("/") != settings.OIDC_ISSUER:
-            raise OAuth2Error("The provider says that it is another one.")
+            raise OAuth2Error("The provider reports a different issuer.")
         return config
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
@@ -166,7 +166,7 @@ class SignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             return
         if sociallogin.state.get("process") == AuthProcess.CONNECT:
             owner = signed_in_user(request)
-            # Check again: another window may have linked it meanwhile.
+            # Check again: another window may have linked it in the meantime.
             if linked_accounts(owner, provider_id()).exists():
                 _refuse(request, CONNECTED_ALREADY)
             send_account_linked(owner)

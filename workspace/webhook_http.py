@@ -54,18 +54,18 @@ class Answer:
 def check_url(url: str) -> SplitResult:
     """Return the parts of a URL if its form is acceptable. Raises AddressRefused."""
     if len(url) > LONGEST_URL or not url.isascii() or not url.isprintable() or " " in url:
-        raise AddressRefused(f"Write the address in at most {LONGEST_URL} plain characters, without spaces.")
+        raise AddressRefused(f"Write the URL in at most {LONGEST_URL} plain characters, without spaces.")
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise AddressRefused("This is not a URL. Write one such as https://example.org/lineup.") from error
     if parts.scheme != "https" and not (parts.scheme == "http" and settings.WEBHOOKS_TO_PRIVATE_ADDRESSES):
-        raise AddressRefused("The address must begin with https://, so that nobody else can read the messages.")
+        raise AddressRefused("The URL must begin with https://, so that nobody else can read the messages.")
     if not host or port == 0:
         raise AddressRefused("This is not a URL. Write one such as https://example.org/lineup.")
     if parts.username is not None or parts.password is not None or parts.fragment:
-        raise AddressRefused("Write the address without a name, a password and a # in it.")
+        raise AddressRefused("Write the URL without a user name, a password and a # in it.")
     return parts
 
 
@@ -93,8 +93,8 @@ def look_up(host: str, port: int) -> list[Address]:
     addresses = list(dict.fromkeys(ip_address(str(entry[4][0]).partition("%")[0]) for entry in found))
     if not settings.WEBHOOKS_TO_PRIVATE_ADDRESSES and not all(map(is_public, addresses)):
         raise AddressRefused(
-            f"{host} leads into a private network, or to this machine itself. The site sends nothing there unless "
-            "whoever runs it sets WEBHOOKS_TO_PRIVATE_ADDRESSES."
+            f"{host} is in a private network, or is this machine itself. The site sends nothing there "
+            "unless its administrator sets WEBHOOKS_TO_PRIVATE_ADDRESSES."
         )
     return addresses
 

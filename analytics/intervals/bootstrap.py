@@ -1,18 +1,19 @@
 """Intervals of agreement and of means: bootstrap over units, jackknife over annotators and units.
 
 Percentile intervals (Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13) are the middle `level`
-of the values that resamples take. BCa intervals (chapter 14) take other percentiles of the same values, corrected for
-bias and for a spread that changes with the value: of 25 questions that two people answered 85 in 100 times right, AC1
-is covered 94 times in 100 and not 90. Neither helps where too little was seen: `Interval.warning` says so. For shares
-of right answers, which crowd at 1, take `analytics.people` and `analytics.scores.wilson_interval`.
+of the values of the resamples. BCa intervals (chapter 14) use other percentiles of the same values, corrected for bias
+and for a spread that changes with the value: with 25 questions that two people answer correctly 85 % of the time, they
+cover AC1 94 times in 100 instead of 90. Neither helps with too little data: see `Interval.warning`. For shares of right
+answers, which are often near 1, use `analytics.people` and `analytics.scores.wilson_interval`.
 
-Equal units are drawn together. How often each kind of unit comes up in a resample of n units is multinomial, which is
-what drawing n units one by one amounts to; all values of a coefficient then come out of one matrix product. The cost
-depends on how many kinds of units there are, not on how many units. (Where nearly all units differ, as with continuous
-values, they are drawn one by one.)
+Equal units are drawn together: the number of times that each distinct unit appears in a resample of n units is
+multinomial, which is equivalent to drawing n units one by one. One matrix product then gives all values of a
+coefficient. The cost depends on the number of distinct units, not on the number of units. (Where nearly all units
+differ, as with continuous values, they are drawn one by one.)
 
-Where several units are about one instance, and so are alike, instances are left out one at a time instead
-(`_over_clusters`): drawing units holds 71 to 90 times in 100 then, and drawing instances 88 to 93.
+If several units are about one instance, and so are correlated, a jackknife over instances replaces the bootstrap
+(`_over_clusters`): resampling units covers the truth only 71 to 90 times in 100 then, and resampling instances 88 to
+93.
 
 `rng` is a seeded `numpy.random.Generator`: the same seed gives the same interval. Every function raises ValueError
 for a level outside 0 to 1 and for less than one resample.
@@ -46,19 +47,19 @@ DRAWN_AT_ONCE = 4_000_000
 FEW_UNITS_PER_ROW = 8
 # Units drawn per call when drawn one by one: many enough for cheap calls, few enough for the cache.
 DRAWN_PER_CALL = 50_000
-# BCa divides by a term that would be 0 for a spread that grows without bound.
+# BCa divides by a term that is 0 for a spread that grows without bound.
 SMALLEST_DIVISOR = 1e-3
 # If more than this share of resamples is undefined, percentiles of the others would mislead.
 UNDEFINED_ALLOWED = 0.05
 
-# With fewer units than this, or fewer ratings that differ from the commonest label, no interval can be relied on.
+# With fewer units than this, or fewer ratings that differ from the commonest label, intervals are unreliable.
 FEW_UNITS, FEW_OTHERS = 20, 10
 # Limits closer than this differ only by rounding.
 ROUNDING = 1e-12
 ONE_INSTANCE = "All questions that can be compared are about one instance, so there is no interval for other instances."
 NOTHING_LEFT = "Leaving out one annotator or question leaves nothing to compare."
 ALL_ALIKE = "All resamples give the same value, so there is no interval."
-# Fewer annotators than this say next to nothing about others.
+# Fewer annotators than this say almost nothing about other annotators.
 LEAST_RATERS = 5
 UNRELIABLE = "no interval can be relied on"
 SMALL = f"Fewer than {FEW_UNITS} questions: {UNRELIABLE}."
@@ -71,8 +72,8 @@ Method = Literal["percentile", "BCa", "jackknife"]
 class Interval:
     """Interval from `low` to `high`, both None exactly when `reason` says why.
 
-    n: how many units, clusters of them or annotators there were to draw anew or leave out. method: how it was made;
-    warning: why not to rely on it, "" mostly.
+    n: the number of units, clusters or annotators that were resampled or left out. method: how it was computed.
+    warning: why it is unreliable, else "".
     """
 
     low: float | None
@@ -96,8 +97,8 @@ def agreement_over_units(
     """Return the interval of a coefficient with resampled units and the same annotators.
 
     measure: one of `analytics.coefficients`, `KrippendorffAlpha("ordinal")` say. ratings, categories and their errors:
-    as in `analytics.agreement`. Drawn are units with at least one rating (two raters: those rated by both). Undefined
-    where the coefficient is, and for a single unit. Categories stay those of the whole sample.
+    as in `analytics.agreement`. The resampled units have at least one rating (two raters: one from each). Undefined if
+    the coefficient is, and for a single unit. Categories stay those of the whole sample.
     method: "BCa" is corrected for bias and acceleration (Efron 1987); where nearly all units differ, and where leaving
         one unit out leaves nothing to compare, it is the percentile interval all the same, and says so.
 
@@ -119,7 +120,7 @@ def interval_of(
     method: Method = "percentile",
     clusters: Sequence[int] | None = None,
 ) -> Interval:
-    """Return `agreement_over_units` of a coefficient that is known already.
+    """Return `agreement_over_units` of a coefficient that has already been computed.
 
     clusters: for each unit its instance. If several units are about one, the interval is for other instances: the
     jackknife of `_over_clusters` instead of `method`.
@@ -154,13 +155,12 @@ def agreement_over_both(
 ) -> Interval:
     """Return the interval of a coefficient for other annotators and units, with five annotators or more.
 
-    Student's t with the variance of leaving out one annotator at a time plus that of leaving out one unit at a time,
-    which counts the chance of single answers twice and so errs to the wide side; the limits stay within -1 and 1. With
-    five annotators who differ much, alpha of 500 questions is covered 90 to 92 times in 100 and with twenty 95 times,
-    where drawing questions alone covers it 20 to 55 times. Nothing is random, so there are no resamples.
-    clusters: for each unit the instance that it is about; instances are then left out, with all their units.
-    Parameters as for `agreement_over_units`; raises ValueError for coefficients of two raters.
-    Source: Efron and Tibshirani 1993, chapter 11.
+    Student's t with the sum of two jackknife variances, over annotators and over units. The sum counts the variance of
+    single answers twice, so the interval is conservative; the limits stay within -1 and 1. With five annotators who
+    differ much it covers alpha of 500 questions 90 to 92 times in 100, and with twenty 95 times, while resampling only
+    questions covers it 20 to 55 times. It is deterministic. clusters: for each unit the instance that it is about;
+    instances are then left out, with all their units. Parameters as for `agreement_over_units`; raises ValueError for
+    coefficients of two raters. Source: Efron and Tibshirani 1993, chapter 11.
     """
     _refuse(1, level)
     if measure.for_two_raters:
@@ -240,7 +240,7 @@ def _of_pseudo_values(value: float, without: Floats, lowest: float, level: float
         return max(-1.0, value - half), min(1.0, value + half)
     middle = log((value - lowest) / (1 - value))
     if 1 - without.max() < ROUNDING:
-        # One instance makes all the difference: its logarithm is undefined without it.
+        # Without one of the instances, the logarithm is undefined.
         half = far * _error(without) * (1 - lowest) / ((value - lowest) * (1 - value))
     else:
         logs = np.log((without - lowest) / (1 - without))

@@ -1,8 +1,8 @@
 """Mean of all answers, with an interval that accounts for people and instances.
 
-Every answer counts once, as in a table of how often each was given; `analytics.people` has the mean in which every
-person counts once. Answers of one person are alike, and so are answers about one instance: the interval is for other
-people and other instances, made as that of a human score (`analytics.people.share_interval`) on a scale from 0 to 1.
+Every answer counts once, as in a frequency table; in `analytics.people` every person counts once. Answers of one person
+are correlated, and so are answers about one instance. The interval is for other people and other instances, computed
+like that of a human score (`analytics.people.share_interval`) on a scale from 0 to 1.
 """
 
 from collections.abc import Hashable, Sequence
@@ -47,14 +47,13 @@ def clustered_mean(
     """Return the mean of the answers with its interval for other people and instances.
 
     values: one number per answer, within `bounds`: 1 or 0 for whether an answer is a label, or a step of a scale.
-    people, instances: whose answer it is and what it is about, of the same length. Without people all answers are of
-    one answerer (a model, or the majority), and the interval is for other instances alone.
+    people, instances: whose answer it is and what it is about, of the same length. Without people, all answers are from
+    one answerer (a model, or the majority), and the interval is for other instances only.
 
-    The interval is that of a share of as many single answers as tell as much. Undefined without answers, for one person
-    and for one instance. Raises ValueError for different lengths, nan, values outside the bounds, and a level outside 0
-    to 1.
-    Source: as `analytics.people.score_of_people`; variance over instances as in Liang and Zeger 1986, "Longitudinal
-    data analysis using generalized linear models", Biometrika 73.
+    The interval is that of a share of the effective number of independent answers. Undefined without answers, for one
+    person and for one instance. Raises ValueError for different lengths, nan, values outside the bounds, and a level
+    outside 0 to 1. Source: as `analytics.people.score_of_people`; variance over instances as in Liang and Zeger 1986,
+    "Longitudinal data analysis using generalized linear models", Biometrika 73.
 
     Example: ann says 1 about two instances and ben 1 and 0: the mean is 0.75.
     """

@@ -15,15 +15,15 @@ from analytics.people import ONE_PERSON, Answers, score_of
 from analytics.ratings import CodedRatings, Floats
 from analytics.scores import t_quantile
 
-# Assumptions without better knowledge: nine of ten answers right, a standard deviation of people's shares of .07 (the
-# root of .05 x .9 x .1), and of questions' of .09.
+# Default assumptions: nine of ten answers right, a standard deviation of people's shares of .07 (the root of .05 x .9 x
+# .1), and of questions' of .09.
 USUAL_SHARE, USUAL_ICC, USUAL_ICC_OF_QUESTIONS = 0.9, 0.05, 0.1
 # Two labels, one of them a fifth of the answers, and moderate to good agreement.
 USUAL_ALPHA, USUAL_RARE = 0.6, 0.2
-# Data sets are drawn until the standard errors of both ends are so small a part of the width, or there are so many
-# data sets, or (from the fewest on) so many answers.
+# Data sets are drawn until the standard errors of both ends are below this share of the width, or there are this many
+# data sets or, after the minimum number of data sets, this many answers.
 PRECISION, FEWEST_DRAWN, MOST_DRAWN, ANSWERS_DRAWN = 0.03, 20, 400, 2_000_000
-# Where a spread and a middle of logits are looked for, and in how many steps.
+# Search ranges of the spread and the middle of the logits, and the number of steps.
 MOST_SPREAD, MOST_LOGIT, BISECTIONS = 20.0, 100.0, 30
 NODES, WEIGHTS = hermegauss(60)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -57,17 +57,17 @@ def expected_share(
 ) -> ExpectedInterval:
     """Return the expected interval of a human score for other people and other questions.
 
-    people: how many will answer; each: how many questions each; answers: how many people answer the same question,
-    each at least 1. share: how often they are right, above 0 and below 1. icc: how much more alike two answers of one
-    person are than two of two people, icc_of_questions: the same of answers to one question; 0 to 1, together under 1.
-    per_instance: how many questions there are about each instance, which are then as alike as answers to one question.
+    people: number of people. each: number of questions per person. answers: number of people per question. All at least
+    1. share: expected share right, between 0 and 1. icc: intraclass correlation of answers by person; icc_of_questions:
+    by question. Each 0 to 1, their sum under 1. per_instance: number of questions about each instance; their answers
+    correlate like those to one question.
 
     The result is the mean of the intervals of 20 to 400 data sets, each made by `analytics.people.score_of`. A formula
-    with the expected design effect will not do: of three people who differ little, the estimated effect is mostly
-    smaller, and the interval is up to a sixth narrower.
+    with the expected design effect is not accurate enough: with three people who differ little, the estimated effect is
+    usually smaller, and the interval is up to a sixth narrower.
 
-    Undefined for one person. Raises ValueError for numbers outside these.
-    People have an ability and questions a difficulty, both normal on the logit scale, as in `benchmarks/coverage.py`.
+    Undefined for one person. Raises ValueError for numbers outside these ranges. People have an ability and questions a
+    difficulty, both normal on the logit scale, as in `benchmarks/coverage.py`.
     """
     if min(people, each, answers, per_instance) < 1 or min(icc, icc_of_questions) < 0 or icc + icc_of_questions >= 1:
         raise ValueError(
@@ -92,7 +92,7 @@ def expected_share(
 
 
 def approximate_width(people: int, each: int, answers: int = 1, *, per_instance: int = 1) -> float:
-    """Return the width of `expected_share` with its usual assumptions by a formula, in no time; people: at least 2.
+    """Approximate the width of `expected_share` with its default assumptions by a formula; people: at least 2.
 
     It is within a tenth of the simulated width from 20 people on, and up to a quarter too narrow for five.
     """
@@ -138,7 +138,7 @@ def _chance(logits: Floats) -> Floats:
 def _spreads_of(share: float, icc: float, icc_of_questions: float) -> tuple[float, float]:
     """Return the standard deviations of abilities and difficulties, as logits, for these correlations of answers.
 
-    Where no spread up to `MOST_SPREAD` makes answers so alike, it is this one.
+    If no spread up to `MOST_SPREAD` gives such high correlations, `MOST_SPREAD` is used.
     """
 
     def part_of_people(spread: float) -> float:
@@ -159,7 +159,7 @@ def _spreads_of(share: float, icc: float, icc_of_questions: float) -> tuple[floa
 def _correlations(share: float, spread: float, part: float) -> tuple[float, float]:
     """Return the correlation of two answers of one person, and of two answers to one question.
 
-    spread: of the logits; part: of their variance that people make.
+    spread: standard deviation of the logits. part: the share of their variance that is due to people.
     """
     ability, difficulty = spread * sqrt(part) * NODES, spread * sqrt(1 - part) * NODES
     chances = _chance(_middle(share, spread) + ability[:, None] + difficulty)
@@ -170,12 +170,12 @@ def _correlations(share: float, spread: float, part: float) -> tuple[float, floa
 
 @lru_cache(maxsize=256)
 def _middle(share: float, spread: float) -> float:
-    """Return the mean of normal logits whose probabilities have the mean `share`."""
+    """Return the mean of normally distributed logits whose probabilities have the mean `share`."""
     return _last(lambda middle: float(WEIGHTS @ _chance(middle + spread * NODES)) < share, MOST_LOGIT, -MOST_LOGIT)
 
 
 def _last(holds: Callable[[float], bool], high: float, low: float = 0.0) -> float:
-    """Return the largest value for which a condition holds that holds from `low` up to some point."""
+    """Return the largest value for which a monotone condition holds; it holds at `low`."""
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
@@ -187,12 +187,12 @@ def expected_alpha(
 ) -> ExpectedInterval:
     """Return the expected interval of Krippendorff's alpha over questions, with two labels.
 
-    questions: how many; answers: how many people answer each. alpha: the agreement, 0 to 1; rare: the share of the
-    rarer label, above 0 and at most a half. It is that of a table with as many questions of each kind as there will be
-    on average, when people agree on the share `alpha` of questions and answer the others by chance.
+    questions: number of questions. answers: number of people per question. alpha: the agreement, 0 to 1. rare: the
+    share of the rarer label, above 0 and at most a half. The interval is that of a table with the expected number of
+    questions of each pattern, if people agree on the share `alpha` of questions and answer the others by chance.
 
-    Undefined below two answers, where the table would have one label only, and where no interval could be relied on.
-    Raises ValueError for numbers outside.
+    Undefined below two answers, if the table has only one label, and if the interval would be unreliable. Raises
+    ValueError for numbers outside these ranges.
     """
     if questions < 1 or not 0 <= alpha <= 1 or not 0 < rare <= 1 / 2:
         raise ValueError(

@@ -1,16 +1,16 @@
 """Estimate people's score on all instances from their answers to some and a model's predictions for all.
 
-The predictions make the interval shorter than people's answers alone do, as far as they go with them, and cannot
-mislead: what they get wrong on the instances that people answered is taken off. These are estimates, and every table
-calls them so.
+The better the predictions correlate with people's answers, the shorter the interval is compared with that from the
+answers alone. Wrong predictions do not bias it: their error on the instances that people answered is subtracted. These
+are estimates, and every table labels them as such.
 
 Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023, "Prediction-powered inference", Science 382, pp. 669-674;
 Angelopoulos, Duchi and Zrnic 2023, "PPI++: Efficient prediction-powered inference", arXiv:2311.01453.
 
-The interval is the exact one (Clopper and Pearson 1934) of a share of as many single instances as tell as much (Korn
-and Graubard 1998). A normal interval fails near 0 and 1: of 44 labelled instances of which people are right on 97 %, it
-holds 67 to 73 times in 100 where 95 are promised, and one data set in four has none. `benchmarks/coverage.py` measures
-it.
+The interval is the exact one (Clopper and Pearson 1934) of a share of the effective number of instances (Korn and
+Graubard 1998). A normal interval fails near 0 and 1: with 44 labelled instances of which people are right on 97 %, it
+covers the truth only 67 to 73 times in 100 instead of 95, and one data set in four has no interval.
+`benchmarks/coverage.py` measures it.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -27,7 +27,7 @@ LEVEL = 0.95
 # and values outside them.
 METHOD = "prediction-powered-v2"
 # Pseudo-instances added to the labelled ones, for the correlation only: this many on which only people are right, and
-# this many on which only the model is. A few instances cannot show that a model never errs.
+# this many on which only the model is. They are needed because a few instances cannot show that a model never errs.
 PSEUDO_INSTANCES = 0.5
 # With fewer labelled instances than this, variances are unreliable.
 FEW_INSTANCES = 20
@@ -40,10 +40,10 @@ NOT_PREDICTED = "The model predicts nothing for {!r}, which people answered."
 class PredictionPowered:
     """An estimate of a mean over instances, each counting once, with its interval.
 
-    value, low, high: with the predictions. alone, alone_low, alone_high: from people's answers alone. weight: how far
-    the predictions were relied on, 0 (not at all) to 1. n_labelled: instances that people answered; n_unlabelled: those
-    that only the model did. value and alone are None without a labelled instance; the limits are None exactly when
-    `reason` says why. warning: why not to rely on the interval, "" mostly. method: name and version of the estimator.
+    value, low, high: with the predictions. alone, alone_low, alone_high: from people's answers alone. weight: weight of
+    the predictions, 0 to 1. n_labelled: instances that people answered; n_unlabelled: those that only the model did.
+    value and alone are None without a labelled instance; the limits are None exactly when `reason` says why. warning:
+    why the interval is unreliable, else "". method: name and version of the estimator.
     """
 
     value: float | None
@@ -70,11 +70,12 @@ def prediction_powered_mean(
 ) -> PredictionPowered:
     """Estimate the mean of people's answers, shares from 0 to 1, over all instances.
 
-    labels: one number (1 and 0 for right and wrong, say) per answer of a person. instances: what it is about, of the
-    same length. Answers to one instance are averaged first, so that each instance counts once and the interval is one
-    over instances. predictions: the same quantity as the model has it, for every labelled instance and for further
-    ones. These must be drawn as the labelled ones were, or the estimate is of neither. weight: lambda, from 0 (people
-    alone) to 1 (plain prediction-powered inference); by default the one with the smallest variance.
+    labels: one number per answer of a person, such as 1 for right and 0 for wrong. instances: the instance of each
+    answer, of the same length. Answers to one instance are averaged first, so that each instance counts once and the
+    interval is one over instances. predictions: the model's value of the same quantity, for every labelled instance and
+    for others. The others must be drawn in the same way as the labelled ones; otherwise the estimate is for neither
+    set. weight: lambda, from 0 (people alone) to 1 (plain prediction-powered inference); by default the one with the
+    smallest variance.
 
     The value is y + weight (g - f), cut off at 0 and 1, with means y and f over the n labelled instances and g over the
     N further ones. Its variance is var(Y - weight F) / n + weight^2 var(F) / N, and the best weight
@@ -186,9 +187,9 @@ def _estimate(labelled: Floats, predicted: Floats, further: Floats, weight: floa
 
 
 def _single_instances(labelled: Floats) -> float:
-    """Return how many instances with one answer tell as much: more than there are where several answers are averaged.
+    """Return the equivalent number of instances with one answer each.
 
-    Where all are alike it is their number.
+    It exceeds the number of instances if several answers are averaged. If all labels are equal, it is that number.
     """
     share, variance = float(labelled.mean()), float(labelled.var(ddof=1))
     return labelled.size * share * (1 - share) / variance if variance > 0 else float(labelled.size)

@@ -1,4 +1,4 @@
-"""Plausible answer times by the server's clock, and whether anybody could have read and looked in that time."""
+"""Check answer times: possible times by the server's clock, and minimum times for reading and looking."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,13 +6,12 @@ from datetime import datetime
 
 from analytics.work.working_time import SentAnswer
 
-# The least time that a question takes anybody, in seconds. Each is far below what people were measured at:
-# - Seeing the gist of a picture takes 0.1 to 0.15 s (Thorpe, Fize & Marlot 1996, Nature 381), pressing one of several
-#   keys at least 0.2 s more.
-# - A further picture: gists are recognised in sequences at 0.013 to 0.08 s a picture (Potter et al. 2014, Attention,
-#   Perception & Psychophysics 76).
-# - A word: 0.03 s is 2,000 words a minute. Readers of English manage 238 on average, hardly anybody more than 400
-#   (Brysbaert 2019, Journal of Memory and Language 109); skimming takes up two to three times that.
+# The minimum times of a question, in seconds. Each is far below measured times of people: - Seeing the gist of a
+# picture takes 0.1 to 0.15 s (Thorpe, Fize & Marlot 1996, Nature 381), pressing one of several keys at least 0.2 s
+# more. - A further picture: gists are recognised in sequences at 0.013 to 0.08 s a picture (Potter et al. 2014,
+# Attention, Perception & Psychophysics 76). - A word: 0.03 s is 2,000 words a minute. Readers of English manage 238 on
+# average, hardly anybody more than 400 (Brysbaert 2019, Journal of Memory and Language 109); skimming takes up two to
+# three times that.
 SECONDS_TO_PRESS = 0.3
 SECONDS_PER_PICTURE = 0.05
 SECONDS_PER_WORD = 0.03
@@ -26,7 +25,7 @@ TOLERATED_RATIO = 1.2
 @dataclass(frozen=True)
 class TimedAnswer:
     """An answer's seconds: `claimed` by the browser (None: it measured nothing), `possible` by the server's clock, and
-    the `least` that its question takes anybody."""
+    `least`, the minimum for its question."""
 
     claimed: float | None
     possible: float
@@ -41,9 +40,9 @@ class TimedAnswer:
 class TimeEvidence:
     """Implausible times of a session.
 
-    answers: how many it gave; quick: how many of them took less than their questions take anybody. possible and least
-    are the sums of both over its answers, claimed the sum of what the browser claimed, in seconds. `is_too_quick` and
-    `claims_too_much` say which of the two rules the session breaks, one at least.
+    answers: their number; quick: the number of answers below the minimum time of their question. possible, least,
+    claimed: sums over its answers, in seconds. `is_too_quick` and `claims_too_much` say which of the two rules the
+    session breaks; it breaks at least one.
     """
 
     answers: int
@@ -58,12 +57,12 @@ class TimeEvidence:
 def possible_seconds(begun: datetime, answers: Sequence[SentAnswer], *, held: int) -> list[float]:
     """Return the longest possible working time of each answer, in order of arrival.
 
-    That is what the browser claims, as far as the server's clock leaves room for it. `begun`: when the first question
-    was served. A page holds `held` questions at most, so the fifth answer's question, say, was served after the first
-    answer had arrived where it holds four. Nobody works on two questions at once. Answers are therefore fitted in one
-    after the other, each as early as it can be: this shortens no honest claim, also where questions were served ahead,
-    or answers arrive together after a spell without a line. Where the browser measured nothing, its page held one
-    question, and took all the time since the answer before.
+    It is the time that the browser claims, limited by the server's clock. `begun`: when the first question was served.
+    A page holds at most `held` questions: with four, the question of the fifth answer was served after the first answer
+    arrived. Nobody works on two questions at once, so answers are placed one after the other, each as early as
+    possible. This shortens no honest claim, even if questions were prefetched, or answers arrive together after an
+    interruption. If the browser measured nothing, its page held one question, and all time since the previous answer is
+    possible.
 
     Example: four questions held; answers of 10 s each arrive 40, 40 and 40 s after `begun`: 10, 10 and 10 s. Answers
     of 21 s arrive after 1, 2 and 3 s: 1, 1 and 1 s.
@@ -98,9 +97,9 @@ def least_seconds(*, words: int, pictures: int) -> float:
 def time_evidence(answers: Iterable[TimedAnswer]) -> TimeEvidence | None:
     """Return the implausible times of a session with `answers`; None if all are plausible.
 
-    It is too quick where more than half of its answers, and FEWEST_QUICK at least, took less than their questions take
-    anybody. It claims too much where what the browser claimed is more than TOLERATED_SECONDS over what was possible,
-    and more than TOLERATED_RATIO of it.
+    It is too quick if more than half of its answers, and at least FEWEST_QUICK, took less than the minimum time of
+    their question. It claims too much if the claimed time exceeds the possible time by more than TOLERATED_SECONDS, and
+    by more than the factor TOLERATED_RATIO.
     """
     given = list(answers)
     measured = [answer for answer in given if answer.claimed is not None]

@@ -15,8 +15,8 @@ _WAGES_AT = (Fraction(1, 2), Fraction(9, 10))
 class PaidSession:
     """A session that is paid: how long it took, in `seconds`, over 0, and how many `answers` it gave, at least 0.
 
-    `reward`: what it was paid for itself where that is not what all sessions are paid, in major units, at least 0.
-    `who`: the pseudonym of its annotator, "" if unknown.
+    `reward`: its own pay, if it differs from that of all sessions, in major units, at least 0. `who`: the pseudonym of
+    its annotator, "" if unknown.
     """
 
     seconds: float
@@ -87,9 +87,9 @@ def rewards(per_session: Decimal, per_answer: Decimal, *, seats: int, answers: i
 
 
 def platform_fee(cost: Decimal, percent: Decimal) -> Decimal:
-    """Return the fee that a platform takes on top of what is paid, to the cent, halves up.
+    """Return the fee that a platform charges on top of the pay, rounded to the cent, halves up.
 
-    cost: what is paid, major units, at least 0. percent: of it, at least 0. Raises ValueError otherwise.
+    cost: the pay, in major units, at least 0. percent: of the pay, at least 0. Raises ValueError otherwise.
 
     Example: 33.33 % of 600.00 are 199.98.
     """
@@ -132,7 +132,7 @@ def percentile(values: Sequence[float], share: Fraction) -> float:
     lower = int(rank)
     upper = min(lower + 1, len(ordered) - 1)
     if rank == lower or ordered[lower] == ordered[upper]:
-        # Also where both are infinite, which have no distance.
+        # Also if both are infinite: their difference is undefined.
         return ordered[lower]
     return ordered[lower] + (ordered[upper] - ordered[lower]) * float(rank - lower)
 

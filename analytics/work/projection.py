@@ -1,4 +1,4 @@
-"""When the answers of a study will be complete if they continue to arrive as they do."""
+"""Project when the answers of a study will be complete, at the present rate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from itertools import pairwise
 from math import ceil
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
-# Hours with answers that the rate is measured over, and the answers needed in them.
+# Number of hours with answers that the rate is measured over, and minimum number of answers in them.
 ACTIVE_HOURS, LEAST_ANSWERS = 24, 20
-# Minutes between the first and the last of these answers: a few people at once say nothing about a rate.
+# Minutes between the first and the last of these answers: a few simultaneous people do not show a rate.
 LEAST_MINUTES = 30
 FARTHEST = timedelta(days=366)
 
@@ -18,7 +18,7 @@ FARTHEST = timedelta(days=366)
 class Projection:
     """When the last answer is expected, at `per_hour` answers; `end` is None when `reason` says why.
 
-    The rate is that of `answers` answers from `since` on.
+    The rate is measured over `answers` answers since `since`.
     """
 
     end: datetime | None
@@ -40,12 +40,11 @@ def projected_end(
 
     The rate is the number of answers in the last 24 hours that had any, over the time from the `first` answer, or the
     start of the first of these hours if it is later, until the `last` answer: breaks and nights in between count, so
-    that they are expected again. This takes 20 answers and 30 minutes. The end follows from the last answer, so it
-    stays the same until another answer comes.
+    they are expected again. It needs 20 answers and 30 minutes. The end follows from the last answer, so it stays the
+    same until another answer comes.
 
-    No end is projected once no answer has come for longer than the longest break. That is an hour, or the longest time
-    between the starts of two of these hours. Nor is one projected from the next full hour after the end, which has
-    passed then.
+    No end is projected after a pause longer than the longest break: an hour, or the longest time between the starts of
+    two of these hours. None is projected either after the full hour that follows the projected end.
 
     hours: the start of each hour that had answers, in order, and their number. first, last: when the first and the
     last answer came.
@@ -79,5 +78,5 @@ def projected_end(
 
 
 def full_hour_after(time: datetime) -> datetime:
-    """Return the next full hour: a projection is no more precise, and a chart does not change every second."""
+    """Return the next full hour: projections are not more precise, and charts should not change every second."""
     return time.replace(minute=0, second=0, microsecond=0) + HOUR

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-# Longer times on one question are absence, even with the page open.
+# Longer times on one question count as absence, even with the page open.
 MOST_SECONDS = 300
 # An annotator's pace is that of their last answers, once there are a few.
 LAST_ANSWERS = 10
@@ -25,8 +25,8 @@ class SentAnswer:
 def seconds_at_work(begun: datetime, answers: Sequence[SentAnswer]) -> list[float]:
     """Return the seconds of work behind each of `answers`, in order of arrival.
 
-    That is the time its question was in sight, as the browser measured it; where it did not, the time since the answer
-    before it, or since `begun`. Neither is more than MOST_SECONDS, so that no absence counts as work, nor less than 0.
+    It is the time in view measured by the browser or, without a measurement, the time since the previous answer or
+    since `begun`. It is between 0 and MOST_SECONDS, so absences do not count as work.
 
     Example: begun at 12:00:00; an answer at 12:00:20 after 18 s in sight, one at 12:00:50 of which nothing was
     measured, one at 14:00:00 after 7,100 s of which 7,060 s were hidden, and one at 15:00:00 of which nothing was
@@ -45,8 +45,8 @@ def seconds_at_work(begun: datetime, answers: Sequence[SentAnswer]) -> list[floa
 
 
 def seconds_per_question(own: Sequence[float], *, estimate: float | None) -> float | None:
-    """Return the expected seconds for the next question: the median of the LAST_ANSWERS last times, `own`.
+    """Return the expected seconds for the next question: the median of the last LAST_ANSWERS times in `own`.
 
-    With fewer than FEWEST_ANSWERS of them it is `estimate`, None where nobody has estimated it.
+    With fewer than FEWEST_ANSWERS of them it is `estimate`, which may be None.
     """
     return median(own[-LAST_ANSWERS:]) if len(own) >= FEWEST_ANSWERS else estimate

@@ -10,14 +10,14 @@ from annotation.actions.arriving.eligibility import find_bars, is_barred
 from annotation.actions.launching.reopen_studies import reopen
 from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
 from studies.actions.images import can_be_shown
-from studies.batches import Progress, create_in_batches, unheard
-from studies.eligibility import Barred
+from studies.batches import Progress, create_in_batches, ignore_progress
+from studies.eligibility import BarredQuestions
 from studies.models import Question, Study, Survey, SurveyQuestion
 
 BATCH = 1000
 
 
-def open_seats(*, study: Study, surveys: Sequence[Survey], progress: Progress = unheard) -> None:
+def open_seats(*, study: Study, surveys: Sequence[Survey], progress: Progress = ignore_progress) -> None:
     """Create the seats and slots of new surveys, and the decision rows of their questions."""
     seats = [
         Seat(study=study, survey=survey, number=number)
@@ -64,7 +64,7 @@ def questions_missing_images(study: Study) -> set[int]:
     return set().union(*(questions for image, questions in missing.items() if not can_be_shown(image)))
 
 
-def _slots_for(*, study: Study, annotator: Annotator | None, bars: Barred) -> QuerySet[Slot]:
+def _slots_for(*, study: Study, annotator: Annotator | None, bars: BarredQuestions) -> QuerySet[Slot]:
     """Return the open slots that `annotator` receives with a seat.
 
     Without questions that `bars` excludes, that they skipped, whose images are missing, or that are undone. In live
@@ -89,12 +89,12 @@ def _is_held_or_answered(annotator: Annotator) -> Q:
     return Q(Exists(held)) | Q(Exists(answered))
 
 
-def _is_barred_slot(study: Study, bars: Barred) -> Q:
+def _is_barred_slot(study: Study, bars: BarredQuestions) -> Q:
     return Q(question__in=Question.objects.filter(is_barred(bars), study=study).values("pk"))
 
 
 def _free_seats(
-    *, study: Study, annotator: Annotator | None, bars: Barred, seat: Seat | None
+    *, study: Study, annotator: Annotator | None, bars: BarredQuestions, seat: Seat | None
 ) -> tuple[QuerySet[Slot], QuerySet[Seat]]:
     """Return the open slots that `annotator` receives with a seat, and the free seats with at least one of them.
 

@@ -3,7 +3,7 @@
 import unicodedata
 from dataclasses import dataclass
 
-# Punctuation around an id in a link copied by hand.
+# Punctuation around an id in a link that was copied manually.
 _PUNCTUATION = " .,;"
 
 

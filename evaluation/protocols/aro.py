@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analytics.scores import Bools, Floats, Mean, Score, macro, score, scores_by
-from evaluation.benchmark_files import filename_of, json_list, json_object, nothing_there, records_of
+from evaluation.benchmark_files import filename_of, json_list, json_object, missing_data, records_of
 from evaluation.errors import BenchmarkError
 from evaluation.protocols.base import Benchmark, Block, Breakdown, Cell, Choice, EmbedTexts, Evaluation
 from evaluation.scene_graphs import attribution_cases, relation_cases
@@ -101,7 +101,7 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
                     raise BenchmarkError(f"{file} has no order that exists for every caption.")
                 found[dataset] = Cases(records, ("caption", *made))
         if not found:
-            raise nothing_there(
+            raise missing_data(
                 folder,
                 f"one of {', '.join([*REGIONS.values(), *ORDERS.values()])} must exist; --prepare creates the last "
                 f"two of {' and '.join(CAPTIONS.values())}.",

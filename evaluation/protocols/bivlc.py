@@ -20,9 +20,9 @@ from evaluation.benchmark_files import (
     columns_of,
     describe_record,
     filename_of,
-    first_there,
+    first_existing,
     labels_of,
-    nothing_there,
+    missing_data,
     places_of,
     records_of,
 )
@@ -89,7 +89,7 @@ class BiVLC(Benchmark[Instances, Results]):
     }
 
     def read(self, folder: Path) -> Instances:
-        release = first_there(folder, RELEASES)
+        release = first_existing(folder, RELEASES)
         if release is not None:
             records = records_of(release, "bivlc")
             pairs = [(filename_of(one, IMAGES[0]), filename_of(one, IMAGES[1])) for one in records]
@@ -100,7 +100,7 @@ class BiVLC(Benchmark[Instances, Results]):
         if (folder / MANIFEST).is_file() and (folder / ACCEPTED).is_file():
             return Instances(_accepted_rows(folder), None)
         expected = f"{', '.join(RELEASES[:2])}, data/test-*.parquet, or {MANIFEST} with {ACCEPTED}, must be there."
-        raise nothing_there(folder, expected)
+        raise missing_data(folder, expected)
 
     def blocks(self, data: Instances) -> Iterator[Block]:
         if data.images is None:

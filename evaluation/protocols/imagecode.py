@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analytics.scores import Bools, Floats, right_choices, score
-from evaluation.benchmark_files import first_there, json_object, nothing_there, records_of
+from evaluation.benchmark_files import first_existing, json_object, missing_data, records_of
 from evaluation.errors import BenchmarkError
 from evaluation.protocols.base import Benchmark, Block, Breakdown, Cell, Choice, Evaluation
 from studies.descriptions import SET_SIZE, STATIC, TARGETS, VIDEO, role_of
@@ -57,9 +57,9 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
     }
 
     def read(self, folder: Path) -> Sequence[Description]:
-        path = first_there(folder, FILES)
+        path = first_existing(folder, FILES)
         if path is None:
-            raise nothing_there(folder, f"{' or '.join(FILES)} must be there.")
+            raise missing_data(folder, f"{' or '.join(FILES)} must be there.")
         found = [
             Description(
                 record.key,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from analytics.scores import Bools, Floats, Mean, Score, drop_rate, score
 from evaluation.alterations import ENCODERS, alter_caption, mix_images, partners, patch_image, substitutes_of
-from evaluation.benchmark_files import filename_of, first_there, json_list, json_object, nothing_there, records_of
+from evaluation.benchmark_files import filename_of, first_existing, json_list, json_object, missing_data, records_of
 from evaluation.errors import BenchmarkError
 from evaluation.pictures import IMAGES, Pictures
 from evaluation.protocols.base import Benchmark, Block, Breakdown, Cell, EmbedTexts, Evaluation
@@ -134,7 +134,7 @@ class RoCOCO(Benchmark[Pool, OutcomesByTieRule]):
     def read(self, folder: Path) -> Pool:
         pools = {policy: _images_of(folder / file) for policy, file in FILES.items() if (folder / file).is_file()}
         if not pools:
-            raise nothing_there(folder, f"one of {', '.join(FILES.values())} must be there.")
+            raise missing_data(folder, f"one of {', '.join(FILES.values())} must be there.")
         first_policy, first = next(iter(pools.items()))
         for policy, found in pools.items():
             if [one[:2] for one in found] != [one[:2] for one in first]:
@@ -230,9 +230,9 @@ class RoCOCO(Benchmark[Pool, OutcomesByTieRule]):
 
     def prepare(self, folder: Path, *, seed: int, encoders: Mapping[str, EmbedTexts]) -> list[str]:
         said = _make_captions(folder, seed=seed, encoders=encoders)
-        source = first_there(folder, (*FILES.values(), CAPTIONS))
+        source = first_existing(folder, (*FILES.values(), CAPTIONS))
         if source is None:
-            raise nothing_there(folder, f"one of {', '.join([*FILES.values(), CAPTIONS])} must be there.")
+            raise missing_data(folder, f"one of {', '.join([*FILES.values(), CAPTIONS])} must be there.")
         images = [str(item["image"]) for item in _read_captions(source)]
         return said + [_make_images(folder, made, images) for made in ALL_MADE]
 

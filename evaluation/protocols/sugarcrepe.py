@@ -13,7 +13,7 @@ from evaluation.benchmark_files import (
     describe_record,
     filename_of,
     labels_of,
-    nothing_there,
+    missing_data,
     places_of,
     records_of,
 )
@@ -82,7 +82,7 @@ class SugarCrepe(Benchmark[Items, Choices]):
         elif (folder / MANIFEST).is_file():
             records, notes = records_of(folder / MANIFEST, "bivlc-manifest"), []
         else:
-            raise nothing_there(folder, f"one of {', '.join(FILES)}, or {MANIFEST}, must exist.")
+            raise missing_data(folder, f"one of {', '.join(FILES)}, or {MANIFEST}, must exist.")
         return Items(
             [describe_record(record) for record in records], [filename_of(record, "image") for record in records], notes
         )

@@ -55,7 +55,7 @@ def begin_with_vectors(*, run_id: int, answer: Mapping[str, Any], now: datetime)
 
     def before(cases: Sequence[Case]) -> list[list[dict[str, Any]]]:
         names = dict.fromkeys(option for case in cases for option in case.options.values())
-        known = vectors.kept_of(embedding, list(names))
+        known = vectors.stored_vectors(embedding, list(names))
         items = [{PICTURE: name} for name in names if name not in known]
         size = store_scores.per_chunk(float(answer["pictures_per_second"]), most=MOST_PICTURES)
         return list(in_batches(items, size))

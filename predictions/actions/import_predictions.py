@@ -91,7 +91,9 @@ def import_predictions(
                     what, model_name = What.PREDICTIONS_IMPORTED, str(maker)
                     record(project=project, what=what, by=by, now=now, model=model_name, predictions=len(new))
     except IntegrityError as error:
-        raise PredictionsRefused(["Another import ran meanwhile. Nothing was imported; import again."]) from error
+        raise PredictionsRefused(
+            ["Another import ran at the same time. Nothing was imported; import again."]
+        ) from error
     except DatabaseError as error:
         raise PredictionsRefused([f"The database refused ({error}). Nothing was imported; import again."]) from error
     return Summary(
@@ -213,7 +215,7 @@ def _new_ones(maker: Model, answers: _Answers) -> _Answers:
         )
         if not says_the_same:
             question = f"{_words(kind, variant)} of {key}, captions {rule}"
-            problems.append(f"Record {number}: {maker} has another answer already to {question}.")
+            problems.append(f"Record {number}: {maker} already has another answer to {question}.")
     if problems:
         problems.append("Import other answers under another version of the model.")
         raise PredictionsRefused(problems)

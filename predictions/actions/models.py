@@ -17,7 +17,7 @@ AT_WORK = "The model is running now ({about}). Cancel the run first, or wait unt
 
 
 @dataclass(frozen=True)
-class Holding:
+class PredictionCounts:
     """The number of predictions deleted with a model, and of the instances that they are about."""
 
     predictions: int
@@ -27,10 +27,10 @@ class Holding:
         return f"{format_count(self.predictions, 'prediction')} about {format_count(self.instances, 'instance')}"
 
 
-def holding(model: Model) -> Holding:
+def count_predictions(model: Model) -> PredictionCounts:
     """Return what is deleted with a model."""
     instances = model.predictions.order_by().values("instance").distinct()
-    return Holding(predictions=model.predictions.count(), instances=instances.count())
+    return PredictionCounts(predictions=model.predictions.count(), instances=instances.count())
 
 
 @transaction.atomic
@@ -58,7 +58,7 @@ def rename_model(*, project: Project, model: Model, name: str, version: str, by:
 
 
 @transaction.atomic
-def delete_model(*, project: Project, model: Model, by: Actor, now: datetime) -> Holding:
+def delete_model(*, project: Project, model: Model, by: Actor, now: datetime) -> PredictionCounts:
     """Delete a model of a project and its predictions there; return what was deleted. Raises CannotPredict.
 
     Its runs stay listed. Frozen releases and exported files do not change: they may be published already.
@@ -67,7 +67,7 @@ def delete_model(*, project: Project, model: Model, by: Actor, now: datetime) ->
     at_work = Run.objects.unfinished().filter(model=found).select_related("study").first()
     if at_work is not None:
         raise CannotPredict(AT_WORK.format(about=at_work.about))
-    went = holding(found)
+    went = count_predictions(found)
     record(project=project, what=What.MODEL_DELETED, by=by, now=now, model=str(found), predictions=went.predictions)
     found.delete()
     return went

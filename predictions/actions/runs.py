@@ -91,7 +91,7 @@ def request_run(
     return run
 
 
-def request_offered(
+def request_offered_run(
     *,
     project: Project,
     spec: str,
@@ -106,7 +106,7 @@ def request_offered(
         named = f"does not offer the model {spec.strip()!r}" if spec.strip() else "needs the name of a model"
         offered = ", ".join(settings.MODELS_OFFERED) or "none"
         raise CannotPredict(
-            f"This site {named}. It offers {offered}. Whoever runs the site can offer others with "
+            f"This site {named}. It offers {offered}. Your administrator can offer others with "
             "MODELS_OFFERED, or run them on the server with `predict`."
         )
     return request_run(project=project, spec=spec, by=by, now=now, study=study, kind=kind, variant=variant)
@@ -131,15 +131,17 @@ def _refuse(spec: str, study: Study | None, kind: str, variant: str, now: dateti
 
 
 def _refuse_draft(spec: str, study: Study, now: datetime) -> None:
-    """A draft may need to know of blind baselines, for its launch; others wait until people are asked."""
+    """Drafts accept blind baselines only, which their launch may depend on; other models wait for the launch."""
     if part_seen(spec) is None:
         raise CannotPredict(f"{study.slug} has no questions before it is launched.")
     if study.fed_by_id is not None and study.design.instances.sample is None:
-        raise CannotPredict(f"What {study.slug} asks comes from another study one by one, after its launch.")
+        raise CannotPredict(
+            f"{study.slug} gets its questions from another study after its launch, so there are none to answer yet."
+        )
     try:
         next(draft_questions(study, (), now=now), None)
     except StudyError as error:
-        raise CannotPredict(f"{study.slug} cannot be asked about yet. {error}") from error
+        raise CannotPredict(f"Models cannot answer {study.slug} yet. {error}") from error
 
 
 @transaction.atomic

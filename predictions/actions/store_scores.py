@@ -244,7 +244,7 @@ def _store_scores(
         )
     identities = ((row.instance_id, row.kind, row.variant, row.caption_rule, row.content_hash) for row in rows)
     delete_mismatched(model=model, replaced_by=identities)
-    # Another run may have stored these predictions meanwhile; keep those.
+    # Another run may have stored these predictions in the meantime; keep those.
     Prediction.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
     return len(rows), problems
 

@@ -65,7 +65,7 @@ def space_of(embedding: Mapping[str, Any]) -> str:
     return " ".join(filter(None, (known["name"], known["version"], digest)))[-LONGEST_EMBEDDING:]
 
 
-def kept_of(embedding: Mapping[str, Any], names: Sequence[str]) -> dict[str, Vectors]:
+def stored_vectors(embedding: Mapping[str, Any], names: Sequence[str]) -> dict[str, Vectors]:
     """Return the stored vectors of images, by name."""
     found: dict[str, Vectors] = {}
     for some in in_batches(names, AT_ONCE):
@@ -82,7 +82,7 @@ def kept_source(run: Run, embedding: Mapping[str, Any]) -> VectorSource:
     """Return the stored vectors of a model as a source for blind baselines."""
 
     def vectors_of(names: Sequence[str]) -> tuple[Mapping[str, Vectors], Mapping[str, NoPicture]]:
-        found = kept_of(embedding, names)
+        found = stored_vectors(embedding, names)
         chunks = run.chunks.of_pictures().order_by("number").values_list("items", flat=True)
         why = {item[PICTURE]: item["error"] for items in chunks for item in items if "error" in item}
         unknown = (name for name in names if name not in found)

@@ -39,7 +39,7 @@ from predictions.image_sets.set_selection import (
     sharpness,
 )
 from predictions.image_sets.splits import counts_of, groups_of, splits_of
-from predictions.image_sets.videos import PICTURES, CannotRead, Film, Shot, films_in, open_pictures
+from predictions.image_sets.videos import PICTURES, CannotRead, FrameSource, Shot, frame_sources, open_pictures
 from predictions.scorers.batches import in_batches
 
 _LOOKED_AT, _WISHES = "looked_at", "made_with.json"
@@ -54,7 +54,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Wishes:
+class SetOptions:
     """Parameters of image sets. Distances are those of the embedding (`embedding.distances`, 0 to 2).
 
     `least_distance`: least distance between frames of a set. `same_below`: photos closer than this count as the same.
@@ -106,7 +106,7 @@ class CannotMake(Exception):
 
 
 def from_photos(
-    photos: Path, out: Path, *, embedding: Embedding, wishes: Wishes, progress: Progress, split: Split | None = None
+    photos: Path, out: Path, *, embedding: Embedding, wishes: SetOptions, progress: Progress, split: Split | None = None
 ) -> Summary:
     """Make sets of each photo and those nearest to it. Raises CannotMake.
 
@@ -115,7 +115,7 @@ def from_photos(
     _begin(out, wishes)
     files = sorted(path for path in photos.rglob("*") if path.suffix.lower() in PICTURES)
     if len(files) < wishes.size:
-        raise CannotMake(f"A set takes {wishes.size} photos; {photos} has {len(files)}.")
+        raise CannotMake(f"A set needs {wishes.size} photos; {photos} has {len(files)}.")
     summary = Summary()
     names, vectors = _embed_photos(files, photos, out, embedding=embedding, summary=summary, progress=progress)
     # Shuffled with a fixed seed, because file names are often in order of time, and neighbours are then alike.
@@ -135,14 +135,14 @@ def from_photos(
     summary.left_out.update(reason for _, reason, _ in left_out)
     table = [(names[row], reason, round(nearest, 4)) for row, reason, nearest in left_out]
     put_table(out / LEFT_OUT, ("photo", "reason", "nearest_distance"), table)
-    # The source of a photo is unknown, so each set is a source of its own.
+    # The source of a photo is unknown, so each set counts as a separate source.
     sources = [one.directory for one in made]
     _finish(out, made, sources, [vectors[rows] for rows in chosen], split, summary)
     return summary
 
 
 def from_videos(
-    videos: Path, out: Path, *, embedding: Embedding, wishes: Wishes, progress: Progress, split: Split | None = None
+    videos: Path, out: Path, *, embedding: Embedding, wishes: SetOptions, progress: Progress, split: Split | None = None
 ) -> Summary:
     """Make sets of the frames of each shot, in time order. Raises CannotMake.
 
@@ -150,7 +150,7 @@ def from_videos(
     frame of all sets.
     """
     _begin(out, wishes)
-    films = films_in(videos, seconds=wishes.seconds)
+    films = frame_sources(videos, seconds=wishes.seconds)
     if not films:
         raise CannotMake(f"{videos} has no videos and no folders of frames.")
     summary = Summary()
@@ -160,7 +160,7 @@ def from_videos(
     for number, film in enumerate(films, start=1):
         done = out / _LOOKED_AT / f"{number:06d}-{film.name}.json"
         if not done.exists():
-            of_film = _FilmSets(film, number, out, embedding, wishes)
+            of_film = _VideoSets(film, number, out, embedding, wishes)
             put_text(done, json.dumps(of_film.make(done.with_suffix(".npz"))))
         said = json.loads(done.read_text(encoding="utf-8"))
         made += [ImageSetFacts(**one) for one in said["sets"]]
@@ -177,14 +177,14 @@ def from_videos(
 
 
 @dataclass
-class _FilmSets:
+class _VideoSets:
     """Makes the sets of one video, and counts the examined frames and those left out."""
 
-    film: Film
+    film: FrameSource
     number: int
     out: Path
     embedding: Embedding
-    wishes: Wishes
+    wishes: SetOptions
     looked_at: int = 0
     left_out: Counter[LeftOut] = field(default_factory=Counter)
 
@@ -240,7 +240,7 @@ class _FilmSets:
                 yield frame, vector
 
 
-def _begin(out: Path, wishes: Wishes) -> None:
+def _begin(out: Path, wishes: SetOptions) -> None:
     """Create the folder, or check that the existing one was begun with the same options."""
     (out / SETS).mkdir(parents=True, exist_ok=True)
     (out / _LOOKED_AT).mkdir(exist_ok=True)

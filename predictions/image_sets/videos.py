@@ -30,7 +30,7 @@ class Shot:
     end: int
 
 
-class Film(Protocol):
+class FrameSource(Protocol):
     """A video, or a folder of its frames."""
 
     @property
@@ -135,9 +135,9 @@ class FramesFolder:
         return found
 
 
-def films_in(folder: Path, *, seconds: float) -> list[Film]:
+def frame_sources(folder: Path, *, seconds: float) -> list[FrameSource]:
     """Return the videos of a folder and its subfolders of frames, by name."""
-    found: list[Film] = []
+    found: list[FrameSource] = []
     for path in sorted(folder.iterdir()):
         if path.is_dir():
             found.append(FramesFolder(path))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image
 
 if TYPE_CHECKING:
-    from predictions.scorers.kept import KeptVectors
+    from predictions.scorers.vector_store import VectorStore
 
 # Returns the pixels of an image by its name (its SHA-256): upright, 8-bit sRGB. Raises NoPicture. Called from threads.
 OpenPicture = Callable[[str], Image.Image]
@@ -83,7 +83,7 @@ class Scorer(ABC):
     def pictures_per_second(self) -> float:
         """Return the number of images scored per second, over 0, measured now on generated ones."""
 
-    def keep_in(self, folder: "KeptVectors") -> None:
+    def keep_in(self, folder: "VectorStore") -> None:
         """Store vectors in `folder` and reuse them, if the model has separate vectors of texts and images.
 
         Images must then be named by their SHA-256. Other models do nothing.

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from predictions.scorers.base import ModelIdentity
+from predictions.scorers.torch_models import device_of_this_machine, inference
+from predictions.scorers.transformers_models import check_nothing_is_missing, identity_of, steps_of
 from predictions.scorers.vqascore import LONGEST_TEXT, QUESTION, YES, Tails, VqaScore
-from predictions.scorers.with_torch import device_of_this_machine, inference
-from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, steps_of
 
 MODEL_TYPE = "clip_t5"
 PICTURE = "<image>"

@@ -20,7 +20,7 @@ from predictions.scorers.batches import BatchedScorer, Vector, in_batches, pad_r
 
 # Imported only for type checking: most workers store no vectors.
 if TYPE_CHECKING:
-    from predictions.scorers.kept import KeptVectors
+    from predictions.scorers.vector_store import VectorStore
 
 _Read = list[tuple[str, NDArray[Any]]]
 # Vectors held by one process; about 512 MB with 1,024 numbers each.
@@ -36,10 +36,10 @@ class Contrastive(BatchedScorer):
         super().__init__(identity, batch=batch)
         self._pictures = _VectorCache()
         self._texts = _VectorCache()
-        self._folder: KeptVectors | None = None
+        self._folder: VectorStore | None = None
         self._spaces: tuple[bytes, bytes] | None = None
 
-    def keep_in(self, folder: "KeptVectors") -> None:
+    def keep_in(self, folder: "VectorStore") -> None:
         self._folder = folder
 
     @abstractmethod

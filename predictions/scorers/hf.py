@@ -18,8 +18,8 @@ from PIL import Image
 from predictions.scorers.base import CannotLoad, require_library
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.matching import Matching
-from predictions.scorers.with_torch import OF_A_COSINE, OF_LOG_ODDS, OnDevice, device_of_this_machine, facts_of
-from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, report_load_errors, steps_of
+from predictions.scorers.torch_models import OF_A_COSINE, OF_LOG_ODDS, OnDevice, device_of_this_machine, facts_of
+from predictions.scorers.transformers_models import check_nothing_is_missing, identity_of, report_load_errors, steps_of
 
 # SigLIP was trained with padded texts and no mask.
 INPUTS: Mapping[str, tuple[str, ...]] = {

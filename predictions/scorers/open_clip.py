@@ -17,7 +17,7 @@ from PIL import Image
 
 from predictions.scorers.base import CannotLoad, ModelIdentity, first_line, require_library
 from predictions.scorers.contrastive import Contrastive
-from predictions.scorers.with_torch import (
+from predictions.scorers.torch_models import (
     OF_A_COSINE,
     OnDevice,
     device_of_this_machine,

@@ -18,14 +18,14 @@ from predictions.scorers.base import (
     first_line,
     require_library,
 )
-from predictions.scorers.with_torch import (
+from predictions.scorers.torch_models import (
     OF_A_MEAN,
     device_of_this_machine,
     digest_of_weights,
     facts_of,
+    half_precision_model,
     inference,
     keep_in_half,
-    twin_in_half,
 )
 
 LIBRARY = "hf:"
@@ -46,7 +46,7 @@ class LanguageModel(Scorer):
         self.kept = keep_in_half(model, device) if device.type != "cpu" else ""
 
     def in_half(self, numbers: str = "") -> "LanguageModel | None":
-        return twin_in_half(self, numbers, OF_A_MEAN)
+        return half_precision_model(self, numbers, OF_A_MEAN)
 
     def conditions(self) -> Mapping[str, Any]:
         known = facts_of(self.device, self.model.dtype, self.half, "transformers", kept=self.kept)

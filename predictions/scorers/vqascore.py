@@ -24,15 +24,15 @@ from PIL import Image
 
 from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, require_library
 from predictions.scorers.batches import BatchedScorer, in_batches, read_ahead, texts_by_picture
-from predictions.scorers.with_torch import (
+from predictions.scorers.torch_models import (
     OF_LOG_ODDS,
     device_of_this_machine,
     facts_of,
+    half_precision_model,
     inference,
     keep_in_half,
-    twin_in_half,
 )
-from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, report_load_errors, steps_of
+from predictions.scorers.transformers_models import check_nothing_is_missing, identity_of, report_load_errors, steps_of
 
 QUESTION = 'Does this figure show "{text}"? Please answer yes or no.'
 YES, NO = "Yes", "No"
@@ -126,8 +126,8 @@ class VqaScore(BatchedScorer):
         self.looks_once = True
 
     def in_half(self, numbers: str = "") -> "VqaScore | None":
-        # The 16-bit twin must read in the same way, or the scores are not comparable.
-        return twin_in_half(self, numbers, OF_LOG_ODDS)
+        # The 16-bit version must read in the same way, or the scores are not comparable.
+        return half_precision_model(self, numbers, OF_LOG_ODDS)
 
     def facts(self) -> Mapping[str, Any]:
         libraries = ("transformers", "torchvision", "Pillow")
@@ -183,7 +183,7 @@ class VqaScore(BatchedScorer):
         """Return the score of each text with a preprocessed image. Raises OutOfMemory."""
         with inference(self.device, self.half):
             if not self.looks_once:
-                return {text: self._ask_anew(picture, text) for text in texts}
+                return {text: self._ask_without_cache(picture, text) for text in texts}
             seen = self.model(**_on(self.device, picture), use_cache=True).past_key_values
             before = picture["input_ids"].shape[1]
             return self.ask_by_width(texts, lambda tails, width: self._continue(seen, before, tails, width))
@@ -242,7 +242,7 @@ class VqaScore(BatchedScorer):
             return places.expand(self.batch, width)
         return (places + shorter.to(self.device).flatten()[0]).expand(3, self.batch, width)
 
-    def _ask_anew(self, picture: Image.Image, text: str) -> float:
+    def _ask_without_cache(self, picture: Image.Image, text: str) -> float:
         return self._log_odds(self.model(**_on(self.device, self._read(text, picture))).logits[0, -1])
 
     def _log_odds(self, logits: Any) -> float:

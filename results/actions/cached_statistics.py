@@ -124,7 +124,7 @@ def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda:
 
     `keep` is called in the transaction that stores them and raises when they are no longer wanted.
     """
-    # Set before reading, so that changes made meanwhile mark the statistics as old.
+    # Set before reading, so that concurrent changes mark the statistics as old.
     fingerprint = _fingerprint(Page(kept.page), kept.project, kept.study)
     if kept.as_of is not None and kept.fingerprint == fingerprint:
         return kept.content
@@ -151,7 +151,7 @@ def _make(job: RunningJob) -> None:
         make(kept=kept, now=job.now(), keep=job.check)
 
 
-NUMBERS = Work(run=_make, trouble="The server could not make these numbers.", days_kept=1)
+NUMBERS = Work(run=_make, trouble="The server could not compute these numbers.", days_kept=1)
 
 
 def drop(*, project: Project, now: datetime) -> None:
@@ -212,7 +212,7 @@ def _sessions(studies: QuerySet[Study]) -> Mapping[str, Any]:
 
 
 def _removals(project: Project) -> Mapping[str, Any]:
-    """Return the latest times of removals: they decide whose answers count and which places were opened again."""
+    """Return the latest times of removals: they exclude and include annotators and which places were opened again."""
     moments = [Max(name) for name in ("at", "ended_at", "slots_opened_at")]
     return Removal.objects.filter(project=project).aggregate(Count("pk"), *moments)
 

@@ -29,7 +29,7 @@ from studies.models import Project, Study
 from studies.models import Question as AskedQuestion
 from studies.wording import format_count
 
-DELETED = "Its file was deleted, because somebody whose answers it held is forgotten. Make it again."
+DELETED = "The file was deleted because it contained answers of an erased annotator. Export again."
 
 
 @dataclass(frozen=True)
@@ -171,9 +171,9 @@ def _above(project: Project) -> dict[str, set[str]]:
 def _dossier(dossier: dict[str, Any], *, size: int, names: Collection[str], now: datetime) -> dict[str, Any]:
     """Note in the stored card that rows were changed; its tables stay as they were when frozen."""
     note = (
-        f"On {now.date().isoformat()} the answers of one annotator were deleted at their request, and the items that "
-        f"were accepted because of them: {format_count(size, 'item')} left. The tables of this card were counted "
-        "before."
+        f"On {now.date().isoformat()} the answers of one annotator were deleted at their request, "
+        f"and the items that were accepted because of them: {format_count(size, 'item')} left. "
+        "The tables of this card were computed before that."
     )
     body = dossier["body"]
     for name in names:

@@ -41,10 +41,7 @@ logger = logging.getLogger(__name__)
 
 KIND = "results.export"
 CHOSEN_AT_ONCE = 5_000
-OF_CHOSEN = (
-    "It holds only instances that a researcher chose among those of the study; what is counted below is of the whole "
-    "study."
-)
+OF_CHOSEN = "It contains only instances that a researcher selected. The counts below are of the whole study."
 NOTHING = "There is nothing to export: {} yet."
 CANCELLED = "It was cancelled."
 # After this long, an export of an older version counts as lost, whether waiting or running.
@@ -214,7 +211,7 @@ def request_export(
     if study.state == StudyState.DRAFT:
         raise CannotExport("There is nothing to export yet: the study has not been launched.")
     if instances is not None and not instances:
-        raise CannotExport("No instance is chosen.")
+        raise CannotExport("No instance is selected.")
     if instances is None:
         check_fits([study] if release is None else release.studies(), format, release)
     what = What.EXPORT_REQUESTED if release is None else What.RELEASE_REQUESTED
@@ -303,7 +300,7 @@ def _note_failure(job: Job) -> None:
     )
 
 
-EXPORT = Work(run=_make, unit="rows", trouble="The server could not make this export. Try again.", ended=_note_failure)
+EXPORT = Work(run=_make, unit="rows", trouble="The server could not write this export. Try again.", ended=_note_failure)
 
 
 @transaction.atomic

@@ -47,7 +47,7 @@ class NamedAnnotator:
 
 def find_person(*, project: Project, name: str) -> NamedAnnotator:
     """Return the annotator with the pseudonym `name` in `project`. Raises UnknownPerson."""
-    unknown = f"Nobody in {project.slug} is called {name}. Look at the page of a study's annotators."
+    unknown = f"{project.slug} has no annotator called {name}. The Annotators page of a study lists the names."
     return _find_person(unknown, project=project, name=name)
 
 
@@ -58,7 +58,7 @@ def identify_person(*, project: Project, provider: str, provider_id: str) -> Nam
     """
     # An invitation's name is stored with a prefix, so that it differs from a visit without one.
     ids = {provider_id, f"name:{provider_id}"} if provider == invite.PROVIDER else {provider_id}
-    unknown = f"Nobody with that id of {provider} has come to {project.slug}. Check that it is whole."
+    unknown = f"No annotator with this {provider} ID has taken part in {project.slug}. Check that the ID is complete."
     return _find_person(unknown, project=project, annotator__provider=provider, annotator__provider_id__in=ids)
 
 

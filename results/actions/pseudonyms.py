@@ -10,7 +10,7 @@ from annotation.models import Annotator, Removal, Response
 from results.models import Pseudonym, Release, ReleasePseudonym
 from studies.models import Project, Study
 
-# Without characters that are confused when read aloud or copied by hand (0 O, 1 I L, 8 B, 5 S, 2 Z).
+# Without characters that are confused when read aloud or copied manually (0 O, 1 I L, 8 B, 5 S, 2 Z).
 ALPHABET = "34679ACDEFGHJKMNPQRTUVWXY"
 LENGTH = 5
 _ATTEMPTS = 20

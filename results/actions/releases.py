@@ -79,8 +79,9 @@ def prepare_release(
         raise CannotExport("There is nothing to release yet: the study has not been launched.")
     if not study.accepts and not Release.objects.filter(study=study, name=about.release).exists():
         raise CannotExport(
-            f"The study {study.slug} accepts nothing, so there is nothing to release: its purpose is {study.purpose}. "
-            "Release the study whose instances it asks about; what was answered here goes into that release."
+            f"The study {study.slug} accepts nothing, so there is nothing to release: its purpose is "
+            f"{study.purpose}. Release the study whose instances it asks about; the answers of this "
+            "study are part of that release."
         )
     release, created = Release.objects.get_or_create(
         project=study.project,
@@ -112,8 +113,8 @@ def other_dataset_studies(study: Study) -> list[Study]:
     others = [each for each in studies if each.pk != study.pk]
     if len(others) == len(studies):
         raise CannotExport(
-            f"The study {study.slug} is not part of the dataset of {study.project.slug}. Release what it accepted "
-            "alone, or make it part of the dataset on the project's page first."
+            f"The study {study.slug} is not part of the dataset of {study.project.slug}. Release its "
+            "accepted items alone, or add the study to the dataset on the project's page first."
         )
     return others
 
@@ -310,14 +311,14 @@ def check_offered(release: Release) -> None:
 def check_frozen(release: Release) -> None:
     """Raise CannotExport if the rows of `release` are missing or differ from those frozen."""
     if not release.file:
-        raise CannotExport(f"The release {release.name} is not frozen yet. Make it again.")
+        raise CannotExport(f"The release {release.name} is not frozen yet. Create it again.")
     try:
         with default_storage.open(release.file) as stored:
             digest = hashlib.file_digest(stored, "sha256").hexdigest()
     except OSError as error:
         raise CannotExport(f"The storage has lost the rows of the release {release.name}.") from error
     if digest != release.sha256:
-        raise CannotExport(f"The rows of the release {release.name} are no longer those that were frozen.")
+        raise CannotExport(f"The rows of the release {release.name} differ from those that were frozen.")
 
 
 def _frozen_rows(release: Release, sort: RowType) -> Iterator[Any]:

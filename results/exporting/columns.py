@@ -151,8 +151,8 @@ PREDICTION = (
     Column(
         "about",
         "sc:Text",
-        "verified: about the texts and images that annotators saw; superseded: about earlier ones; declared: from a "
-        "file that names no images, so that this cannot be verified.",
+        "verified: about the texts and images that annotators saw; superseded: about earlier "
+        "ones; declared: from a file that names no images, so this cannot be verified.",
     ),
     Column("conditions", "sc:Text", "Digest of the conditions of the computation; empty for scores from a file."),
 )

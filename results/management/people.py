@@ -23,7 +23,9 @@ class PersonCommand(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="slug of the project")
-        parser.add_argument("annotator", metavar="PSEUDONYM", nargs="?", help="as the project's pages show it")
+        parser.add_argument(
+            "annotator", metavar="PSEUDONYM", nargs="?", help="the annotator's pseudonym on the project's pages"
+        )
         parser.add_argument("--provider-id", metavar="ID", help="instead of a pseudonym: their id at the provider")
         parser.add_argument("--provider", default=PROVIDER, help="who gave that id: prolific (the default) or invite")
         add_by(parser)
@@ -43,9 +45,9 @@ class PersonCommand(BaseCommand):
 
 
 def read_person(project: Project, options: dict[str, Any]) -> NamedAnnotator:
-    """Return whom `options`, read by `PersonCommand`, name. Raises CommandError.
+    """Return the annotator that the options of a `PersonCommand` name. Raises CommandError.
 
-    Whoever is named with `--by` needs the right to connect an id with a pseudonym, where an id is given.
+    If an id is given, the user given by `--by` needs the right to identify people.
     """
     if options["provider_id"]:
         read_actor(options, Verb.IDENTIFY_PEOPLE, project)

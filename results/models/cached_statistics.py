@@ -6,9 +6,9 @@ from studies.models import Project, Study
 
 
 class KeptNumbers(models.Model):
-    """What a page shows of a large study or project, made in the background because nobody waits that long for a page.
+    """Numbers of a large study or project, computed in the background because that takes too long for a request.
 
-    `fingerprint` says what it was made of: as long as it is what there is now, the numbers are those of this moment.
+    `fingerprint`: digest of the data behind the numbers; they are current while it equals that of the present data.
     """
 
     class Page(models.TextChoices):
@@ -24,7 +24,7 @@ class KeptNumbers(models.Model):
     page = models.CharField(max_length=20, choices=Page.choices)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="kept_numbers")
     study = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, blank=True, related_name="kept_numbers")
-    # The column keeps the name by which the version before asks for it.
+    # The column keeps its old name, which the previous version reads.
     fingerprint = models.TextField(blank=True, db_column="state")
     content: models.JSONField[Any, Any] = models.JSONField(null=True)
     as_of = models.DateTimeField(null=True, blank=True, help_text="When the data behind them was read.")

@@ -6,7 +6,7 @@ from studies.models import Project, Study
 
 
 class StoredChart(models.Model):
-    """A chart of a project, by the hash of all that its drawing depends on. A worker draws it; pages only read it."""
+    """A chart of a project, by the hash of everything that it depends on. A worker draws it; pages only read it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="charts")
     study = models.ForeignKey(
@@ -25,7 +25,7 @@ class StoredChart(models.Model):
     drawn_at = models.DateTimeField(null=True)
     asked_at = models.DateTimeField(db_index=True, help_text="When a page last showed it, to the day.")
 
-    # Set by the page that shows it: from the job, and when its data have changed since it was drawn.
+    # Set by the page that shows it: the state of its job, and whether its data changed after it was drawn.
     is_failed = False
     is_old = False
 

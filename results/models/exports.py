@@ -10,18 +10,18 @@ from studies.models import Instance, Project, Study
 
 class ExportQuerySet(models.QuerySet["Export"]):
     def unfinished(self) -> Self:
-        """Those of which nothing has come yet: neither a file nor the reason why there is none."""
+        """Return the exports without a result: neither a file nor an error."""
         return self.filter(finished_at=None, error="")
 
 
 class Export(models.Model):
-    """A file made in the background from what a project or one of its studies holds.
+    """A file written in the background from the data of a project or of one of its studies.
 
-    What has come of it stands here: the file, or why there is none. How far it is until then, its job tells.
+    It has the result: the file, or why there is none. Until then its job has the progress.
     """
 
     class State(models.TextChoices):
-        """What the version before reads; still written, so that the way back is open, and not read here any more."""
+        """State for the previous version: still written, so that a downgrade is possible, but no longer read."""
 
         WAITING = "waiting", "Waiting"
         RUNNING = "running", "Being made"
@@ -80,7 +80,7 @@ class Export(models.Model):
 
 
 class Pseudonym(models.Model):
-    """The name under which an annotator leaves in what a project exports."""
+    """The name of an annotator in the exports of a project."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="pseudonyms")
     annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="pseudonyms")

@@ -4,11 +4,10 @@ from studies.models import Instance, Study
 
 
 class InstanceFigures(models.Model):
-    """What a study has made of an instance, as it was when it was last counted: what lists are narrowed and sorted by.
+    """Stored statistics of an instance in a study, by which lists are filtered and sorted.
 
-    Whatever stands here follows from answers and is counted again from them
-    (`results.actions.update_instance_stats`), so that nothing is lost with a
-    row. When it was counted, `KeptNumbers` says.
+    All values are computed from answers (`results.actions.update_instance_stats`), so a lost row can be computed again.
+    `KeptNumbers` has the time of the computation.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="figures", db_index=False)

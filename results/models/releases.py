@@ -8,10 +8,10 @@ LONGEST_LICENCE = 200
 
 
 class Release(models.Model):
-    """A frozen export: what a study, or several, had accepted, and every answer behind it, at one moment.
+    """A frozen export: the accepted items of one or several studies, with all their answers, at one moment.
 
-    The rows are one file in the storage, named by `sha256`; what is written from them is the same bytes for ever, but
-    for people who withdraw later. `dossier` is what its card and description say.
+    The rows are one file in the storage, named by `sha256`. Files written from them are always the same, byte for byte,
+    unless somebody is erased. `dossier`: the content of the dataset card and the Croissant file.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="releases")
@@ -52,12 +52,12 @@ class Release(models.Model):
 
     @property
     def file_name(self) -> str:
-        """What its files are called: after its study or, of several, after the project."""
+        """Name of its files: the name of its study or, for several studies, of the project."""
         return f"{self.project.slug if self.beside.exists() else self.study.slug}-{self.name}"
 
 
 class ReleasePseudonym(models.Model):
-    """The name under which an annotator leaves in one release, and in no other."""
+    """The name of an annotator in one release only."""
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="pseudonyms")
     annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="release_pseudonyms")

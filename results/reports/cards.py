@@ -65,7 +65,7 @@ QUESTIONS: Mapping[str, tuple[str, str]] = {
     "agreement": ("agreement", "How well do annotators agree?"),
     "people": ("people", "How well do people do?"),
     "ratings": ("people", "How are the instances rated?"),
-    "units": ("people", "What do people answer to each part?"),
+    "units": ("people", "How do people answer each part?"),
     "preferences": ("people", "What do people prefer?"),
     "models": ("models", "How well do models do on the dataset?"),
     "comparison": ("people-and-models", "Are people better than models?"),

@@ -24,9 +24,9 @@ OPTIONS = "options"
 PERCENT, AC1 = "Percent agreement", "Gwet's AC1"
 # Kappa is low below the first if agreement is at least the second; a label is rare below the third.
 LOW_KAPPA, HIGH_AGREEMENT, RARE_LABEL = 0.4, 0.8, 0.2
-PARTS = "Labels of the same answer are not independent, so that there is no interval."
+PARTS = "Labels of the same answer are not independent, so there is no interval."
 _LOOK_AT_AC1 = ": chance alone agrees nearly as often, so look at AC1 and at the agreement on each label."
-OTHER_OPTIONS = "The questions offer different options, so how often chance alone agrees is another in each."
+OTHER_OPTIONS = "The questions offer different options, so chance agreement differs between them."
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def labels_of(study: StudyFacts) -> Iterable[AgreementLabels]:
         # Free texts have no labels to compare.
         if options or label_space.has_one_label:
             yield _raw_labels(kind, label_space, options)
-            yield from _apart(kind, label_space, options)
+            yield from _labels_by_scale(kind, label_space, options)
         if options and not label_space.has_one_label:
             together = _raw_labels(kind, label_space, options)
             for unit in units_of(answers_to(study, kind)):
@@ -162,7 +162,7 @@ def _raw_labels(kind: str, label_space: LabelSpace, options: Sequence[str]) -> A
     )
 
 
-def _apart(kind: str, label_space: LabelSpace, options: Sequence[str]) -> Iterable[AgreementLabels]:
+def _labels_by_scale(kind: str, label_space: LabelSpace, options: Sequence[str]) -> Iterable[AgreementLabels]:
     """Yield the labels of the questions on each scale, if a kind uses several."""
     for scale, questions in label_space.apart:
         if scale.level == "nominal":

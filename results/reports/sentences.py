@@ -33,7 +33,7 @@ COEFFICIENTS = (
 LEVEL = 0.05
 EFFECT = "Cohen's w"
 COULD_REPLACE = "Could replace an annotator"
-# More parts than these stand in the table only.
+# Further parts are in the table only.
 MOST_NAMED = 3
 # A difference with a larger p-value is not called one.
 SIGNIFICANT = 0.05
@@ -55,7 +55,7 @@ def say_dataset(funnel: Table, dataset: Table) -> str:
     if not kept:
         return f"{n}; no study has been launched yet."
     if not dataset.rests_on:
-        return f"No study decides what is in the dataset, so it has {_all(n)}."
+        return f"No study is chosen as the dataset, so it contains {_all(n)}."
     unit = "items" if "Items" in kept else "instances"
     decided = " and ".join(dataset.rests_on)
     return f"The dataset has {_text(kept[unit.capitalize()], 'count')} {unit} that {decided} accepted, from {n}."
@@ -155,7 +155,7 @@ def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[R
     counts = [("People", "person"), *counts, ("Questions", "question"), ("Answers", "answer")]
     sample = ", ".join(_count(people[title], each) for title, each in counts)
     in_brackets = f"({_interval(people['95 % interval'])}{sample})"
-    # Answers to kinds with a score of their own can be partly right.
+    # Answers of kinds with their own score can be partly right.
     verb, what = (
         ("score", "") if score.startswith("Score") else ("get", f" of {COUNTED_BY.get(score, 'questions')} right")
     )
@@ -254,7 +254,7 @@ def say_estimates(alternative: Table, powered: Iterable[Table]) -> str:
             passed[str(row["Model"])] &= row[COULD_REPLACE] == "yes"
         names = [name for name, has_passed in passed.items() if has_passed]
         who = _join_names(names) if names else "no model"
-        said.append(f"By the test on {tested[0]['Score']}, {who} could replace an annotator.")
+        said.append(f"By the alternative annotator test on {tested[0]['Score']}, {who} could replace an annotator.")
     estimates = [row for table in powered for row in rows_of(table) if _is_number(row["Estimate"])]
     sound = _by_main_score([row for row in estimates if isinstance(row["95 % interval"], Range)])
     if sound:
@@ -473,7 +473,7 @@ def _number(cell: Cell) -> float:
 
 
 def _name_rows(said: Sequence[tuple[Row, str]], *titles: str) -> str:
-    """Return what is said of the first rows, each after those of its cells that tell the rows apart."""
+    """Return the sentences about the first rows, each after the cells that distinguish it from the others."""
     telling = [title for title in titles if len({row[title] for row, _ in said}) > 1]
     parts = [(", ".join(str(row[title]) for title in telling), words) for row, words in said[:MOST_NAMED]]
     more = f" The table has {len(said) - MOST_NAMED} more." if len(said) > MOST_NAMED else ""

@@ -8,7 +8,7 @@ from results.reports.base import AnnotatorName, Bar, Cell, LinkedCount, Position
 from results.reports.explorer_links import ALL
 
 NOT_DEFINED = "—"
-# The column of types, and what stands in it for instances without one.
+# The column of types, and its text for instances without one.
 TYPE, NO_TYPE = "Type", "no type"
 _ONE = Decimal("0.1")
 _TWO = Decimal("0.01")

@@ -1,4 +1,4 @@
-"""Captions on researchers' pages, with what tells them apart."""
+"""Captions on researchers' pages, with their differences marked."""
 
 from collections.abc import Mapping
 from difflib import SequenceMatcher
@@ -7,7 +7,7 @@ from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-# Comparing longer texts word by word takes too long, and shows nothing.
+# Comparing longer texts word by word takes too long and helps nobody.
 MOST_WORDS = 200
 # Less similar captions differ nearly everywhere: marks would show nothing.
 ALIKE = 0.5
@@ -37,5 +37,5 @@ def caption_marked(captions: Mapping[str, str], role: str) -> SafeString:
 
 
 def _plain(word: str) -> str:
-    """Return a word without case and punctuation, which tell no captions apart."""
+    """Return a word without case and punctuation, which do not count as differences."""
     return word.strip(".,;:!?\"'").casefold()

@@ -1,5 +1,4 @@
-"""Moments on researchers' pages: in UTC as the server writes them, in the reader's zone once `static/js/moments.js` has
-read them."""
+"""Times on researchers' pages: in UTC, until `static/js/moments.js` converts them to the reader's time zone."""
 
 from datetime import UTC, datetime
 
@@ -8,7 +7,7 @@ from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-# How much of a moment is told: the name is also what the script knows it by.
+# Precisions of a time; the script uses the same names.
 FORMATS = {"minute": "j M Y, H:i", "second": "j M Y, H:i:s", "short": "j M, H:i"}
 
 register = template.Library()
@@ -16,7 +15,7 @@ register = template.Library()
 
 @register.simple_tag
 def moment(at: datetime | None, told: str = "minute") -> SafeString:
-    """Return a moment as an element that a browser can tell in its reader's zone; nothing where there is none."""
+    """Return the HTML of a time that the browser can convert to the reader's time zone; "" for None."""
     if at is None:
         return SafeString("")
     at = at.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""The frame of researchers' pages: the rail of a project, and the head of a study."""
+"""The frame of researchers' pages: the sidebar of a project, and the header of a study."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -61,7 +61,7 @@ OTHERS: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
 }
 PREVIEW = ("study_preview", "Preview", Verb.VIEW)
 ALWAYS = (PREVIEW, ("study_duplicate", "Duplicate", Verb.DESIGN))
-# State of a study -> actions with a button of their own, beside the primary one.
+# State of a study -> actions with a separate button beside the primary one.
 SECONDARY: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
     StudyState.DRAFT: (PREVIEW, ("study_form", "Edit in a form", Verb.DESIGN)),
 }
@@ -69,7 +69,7 @@ SECONDARY: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
 
 @register.inclusion_tag("results/_rail.html", takes_context=True)
 def project_rail(context: RequestContext) -> dict[str, Any]:
-    """Return the context of the rail; it is empty on pages outside a project."""
+    """Return the context of the sidebar; empty on pages outside a project."""
     study: Study | None = _context_object(context, "study", Study)
     project: Project | None = study.project if study else _context_object(context, "project", Project)
     if project is None or not context["user"].is_authenticated:
@@ -89,10 +89,10 @@ def project_rail(context: RequestContext) -> dict[str, Any]:
 
 @register.inclusion_tag("results/_deletion_notice.html", takes_context=True)
 def deletion_notice(context: RequestContext) -> dict[str, Any]:
-    """Return the context of the notice on all pages of a project that is going to be deleted; else it is empty."""
+    """Return the context of the notice on all pages of a project that will be deleted; empty for other projects."""
     study: Study | None = _context_object(context, "study", Study)
     project: Project | None = study.project if study else _context_object(context, "project", Project)
-    # Only an archived project can be; the others need no query.
+    # Only archived projects can be deleted; others need no query.
     if project is None or project.archived_at is None or context.get("deletion"):
         return {}
     deletion = ProjectDeletion.objects.filter(project=project).first()
@@ -101,14 +101,14 @@ def deletion_notice(context: RequestContext) -> dict[str, Any]:
 
 @register.inclusion_tag("results/_study_head.html", takes_context=True)
 def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
-    """Return the context of a study's head. here: the tab that is open."""
+    """Return the context of a study's header. here: the open tab."""
     study: Study = context["study"]
     may = may_do(context["request"], study.project)
     stage = stage_of(study)
     secondary = SECONDARY.get(stage, ())
 
     def permitted_links(*actions: tuple[str, str, Verb]) -> list[tuple[str, str]]:
-        """Return the address and label of each that the person may do and that does not lead to this page itself."""
+        """Return the URL and label of each action that the user may do, except one that leads to this page."""
         pages = ((reverse(name, args=[study.project.slug, study.slug]), *rest) for name, *rest in actions)
         return [(address, label) for address, label, verb in pages if may[verb] and address != context["request"].path]
 
@@ -127,7 +127,7 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
 
 @register.simple_tag(takes_context=True)
 def project_rights(context: RequestContext) -> Mapping[str, bool]:
-    """Return what the person may do in the project of the page, by verb."""
+    """Return the rights of the user in the project of the page, by verb."""
     return may_do(context["request"], context["project"])
 
 

@@ -1,4 +1,4 @@
-"""Outcomes as researchers' pages word them."""
+"""Words for outcomes on researchers' pages."""
 
 import re
 
@@ -20,12 +20,12 @@ def outcome_word(outcome: object) -> str:
 
 @register.filter
 def outcome_in(outcome: object, study: Study) -> str:
-    """Return the word for an outcome in `study`: what a study accepts whatever people answer is "collected"."""
+    """Return the word for an outcome in `study`; "collected" if its rule accepts every answer."""
     return word_of(outcome, study.rule)
 
 
 @register.filter
-def said_apart(sentence: str) -> list[str]:
-    """Return the parts of a sentence that says something of several studies, each "name: something"; else all of it."""
+def sentences_by_study(sentence: str) -> list[str]:
+    """Split a sentence about several studies, "name: ...; name: ...", into its parts; other sentences stay whole."""
     parts = _BETWEEN.split(sentence)
     return parts if len(parts) > 1 and all(": " in part for part in parts) else [sentence]

@@ -1,4 +1,4 @@
-"""Rows of the tables on results pages, made in Python: a template takes ten times as long for each cell."""
+"""Render tables of results pages in Python: a template takes ten times as long per cell."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ from results.reports.page_tables import PageTable
 from results.reports.text import TextCell
 from studies.models import Project
 
-# Of the small charts beside numbers, in units of the SVG.
+# Sizes of the small charts beside numbers, in units of the SVG.
 WIDTH, HEIGHT, COLUMN, GAP = 60, 12, 7, 2
 
 register = template.Library()
@@ -23,7 +23,7 @@ register = template.Library()
 
 @dataclass(frozen=True)
 class Links:
-    """Where the cells of a page lead: to pages of `project`, if it is given."""
+    """Links of the cells of a page, to pages of `project` if it is given."""
 
     project: Project | None
     is_kept: bool
@@ -33,7 +33,7 @@ class Links:
         return reverse("instances", args=[self.project.slug]) if self.project else ""
 
     def to_instances(self, cell: TextCell) -> str:
-        """Return the address of the instances behind a count; it says how many a page with kept numbers counted."""
+        """Return the URL of the instances behind a count; on pages with cached numbers it includes the count."""
         return f"{self.instances}{cell.query}{f'&{COUNTED}={cell.instances}' if self.is_kept else ''}"
 
 
@@ -60,7 +60,7 @@ def table_rows(context: RequestContext, table: PageTable) -> SafeString:
 
 @register.simple_tag
 def cell_content(cell: TextCell) -> Any:
-    """Return the text of `cell`, with its small chart, or with the reason why a number is undefined."""
+    """Return the HTML of `cell`, with its small chart, or the reason why a number is undefined."""
     return _content(cell, Links(None, is_kept=False))
 
 
@@ -78,9 +78,9 @@ def _content(cell: TextCell, links: Links) -> Any:
 
 
 def _small_chart(cell: TextCell) -> SafeString:
-    """Return the bar of a number with its range, or the columns of several counts; nothing for other cells.
+    """Return the bar of a number with its range, or the columns of several counts; "" for other cells.
 
-    The number says the same, so screen readers skip it. Only numbers go into it, which need no escaping.
+    The number says the same, so screen readers skip it. It contains only numbers, which need no escaping.
     """
     if cell.bar:
         value, low, high = (round(share * WIDTH, 1) for share in cell.bar)

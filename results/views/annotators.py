@@ -33,7 +33,7 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
         if kept.numbers:
             tables = [table_from_plain(each) for each in kept.numbers["tables"]]
             chart = from_plain(kept.numbers["chart"])
-        # For small studies the table has done it.
+        # For small studies the table has already created them.
         name_annotators(project=study.project)
     who = read_field(request.GET, "who")
     context = {

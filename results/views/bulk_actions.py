@@ -49,7 +49,7 @@ MOST_TICKED = 1_000
 
 
 View = Callable[[HttpRequest, Project], HttpResponse]
-# Does the action for the project, the instances and the fields of the form, `by` a user and `now`; leads on.
+# Does the action on the instances with the fields of the form, and returns a redirect.
 Act = Callable[..., HttpResponse]
 
 
@@ -120,7 +120,7 @@ def _selected_ids(request: HttpRequest) -> list[int]:
 def _answer(
     request: HttpRequest, project: Project, act: Act, fields: Sequence[str], template: str, **others: Any
 ) -> HttpResponse:
-    """Call `act` with the `fields` of a sent form; show the form, where nothing was sent or something is wrong."""
+    """Call `act` with the `fields` of a sent form; show the form if nothing was sent or something is wrong."""
     chosen = _chosen_instances(request, project)
     problems = chosen.problems
     given = {name: read_field(request.POST, name) for name in fields}

@@ -65,7 +65,7 @@ def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
         read_field(request.POST, "choice"),
         read_field(request.POST, "note"),
     )
-    # It may leave the list, and then nothing follows it there.
+    # It may leave the list, and then it has no next question there.
     following = _List.of(study, wanted).next_unsettled(asked.pk, study)
     names = {option.key: option.name for option in shown_options(asked)}
     try:
@@ -92,7 +92,7 @@ def unsettle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
         adjudication.unsettle(question=asked, by=signed_in_user(request), now=timezone.now())
     except CannotSettle as error:
         return _page(request, study, wanted, asked, problem=error.message)
-    messages.success(request, f"The settlement of {asked.instance.key} is undone. Its answers decide again.")
+    messages.success(request, f"The settlement of {asked.instance.key} was undone. Its answers decide again.")
     return redirect(_address(study, wanted, asked.pk))
 
 

@@ -1,4 +1,4 @@
-"""The people of a project, one of them, and changes to whether a person's answers count, after a preview."""
+"""The people of a project, the page of one person, and exclusions, inclusions and withdrawals after a preview."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -94,7 +94,7 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
     person, doing, by = _find_person(project, name), CHANGES[change], signed_in_user(request)
     reason = read_field(request.POST, "reason")
     confirmed = request.method == "POST"
-    # Others can be asked at once what this person's answers no longer say.
+    # Other people can be asked these questions at once.
     can_replace = change in REPLACEABLE
     replaces = can_replace and "replace" in request.POST
 
@@ -138,7 +138,7 @@ FIRST_COLUMNS = ("Study", "Kind", "State", "Answers", "Agreement with others", "
 
 
 def _upper(share: float | None, limits: Sequence[float] | None) -> float | None:
-    """Return the upper end of an interval: few answers are no evidence of a low share. Without an interval, 1."""
+    """Return the upper end of an interval, since few answers are no evidence of a low share; 1 without an interval."""
     return None if share is None else limits[1] if limits else 1
 
 

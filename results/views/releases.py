@@ -70,7 +70,7 @@ def _empty_formats(study: Study, dataset: Sequence[Study]) -> Collection[str]:
 
 @dataclass(frozen=True)
 class ReleaseLine:
-    """A release with its exports, and what happened to its people since it was frozen."""
+    """A release with its exports, and the removals of its people since it was frozen."""
 
     release: Release
     since: RemovalDates

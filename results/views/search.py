@@ -1,4 +1,4 @@
-"""The search of the explorer and of its bulk actions, as the address has it."""
+"""The search of the explorer and of its bulk actions, as encoded in the URL."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

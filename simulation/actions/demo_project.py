@@ -23,7 +23,7 @@ from predictions.models import Run
 from predictions.scorers import CannotLoad
 from simulation.actions.announcement import announce_simulation
 from simulation.actions.local_run import run_in_process
-from simulation.actions.session_times import OPEN_BEFORE, stretch_sessions
+from simulation.actions.session_times import OPEN_BEFORE, backdate_sessions
 from simulation.annotators import BrowserInProcess, CannotRead, annotators, take_part
 from simulation.demo.manifest import IMAGES, write_manifest
 from simulation.demo.scenes import SceneInstance, describe_instances
@@ -188,7 +188,7 @@ class _Demo:
             if person.ids()[1] not in over:
                 take_part(browser=BrowserInProcess(), study=study, person=person)
         with transaction.atomic():
-            stretch_sessions(study)
+            backdate_sessions(study)
             self.finished.append(study.slug)
             self.job.advance(step={"finished": self.finished}, done=done + people, total=self.total)
 

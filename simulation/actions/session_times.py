@@ -15,7 +15,7 @@ READING = timedelta(minutes=1)
 OPEN_BEFORE = timedelta(hours=1)
 
 
-def stretch_sessions(study: Study) -> None:
+def backdate_sessions(study: Study) -> None:
     """Move the start of `study`'s sessions back, so that they are as long as their answers report."""
     for session in Session.objects.filter(study=study, first_question_at__isnull=False):
         answering = timedelta(milliseconds=session.responses.aggregate(ms=Sum("send_ms", default=0))["ms"])

@@ -67,5 +67,5 @@ def researcher(username: str | None) -> User:
         return user
     found = User.objects.filter(username=username).first()
     if found is None:
-        raise CannotReplay(f"There is no user called {username!r}. Make one with createsuperuser.")
+        raise CannotReplay(f"There is no user called {username!r}. Create one with createsuperuser.")
     return found

@@ -12,7 +12,7 @@ _ATTEMPTS = 3
 
 
 def completion_code(*, study: Study, outcome: Outcome) -> str:
-    """Return the code of `study` for `outcome`; make it now for studies older than this outcome."""
+    """Return the code of `study` for `outcome`; create it for studies older than this outcome."""
     codes = CompletionCode.objects.filter(study=study, outcome=outcome)
     for _ in range(_ATTEMPTS):
         known = codes.first()
@@ -22,7 +22,7 @@ def completion_code(*, study: Study, outcome: Outcome) -> str:
             with transaction.atomic():
                 return add_code(study=study, outcome=outcome).code
         except IntegrityError:
-            # A concurrent session made it, or (rarely) the new code is already used for another outcome.
+            # A concurrent session created it, or (rarely) the new code is already used for another outcome.
             continue
     return codes.get().code
 
@@ -40,6 +40,6 @@ def used_codes(study: Study) -> list[CompletionCode]:
 
 
 def add_code(*, study: Study, outcome: str) -> CompletionCode:
-    """Make a new code. Raises IntegrityError if the outcome already has one."""
+    """Create a new code. Raises IntegrityError if the outcome already has one."""
     code = get_random_string(CODE_LENGTH, string.ascii_uppercase + string.digits)
     return CompletionCode.objects.create(study=study, outcome=outcome, code=code)

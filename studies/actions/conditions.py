@@ -80,9 +80,10 @@ def untested_warning(study: Study) -> str:
         return ""
     programs = ", ".join(limit.baselines)
     return (
-        f"The study was launched on the condition that programs which see only a part ({programs}) are "
-        f"right on at most {_percent(limit.at_most)}. The new questions are not held against that: a program may be "
-        "right on them more often. To have them tried first, ask about them in a study of their own."
+        "The study was launched on the condition that programs that see only a part of each "
+        f"question ({programs}) are right on at most {_percent(limit.at_most)}. The new questions "
+        "are not checked: a program may be right on them more often. To check them first, ask "
+        "about them in a new study."
     )
 
 
@@ -90,18 +91,19 @@ def _problem(study: Study, baseline: str, score: BlindScore | None, about: str, 
     command = f"manage.py predict {study.project.slug} --model {baseline} --study {study.slug}"
     how = f"on the page of the study, or with: {command}"
     if score is None:
-        return f"It is not known yet how often {baseline} is right, which sees only a part. Find out {how}"
+        return f"{baseline}, which sees only a part of each question, has not run on this study yet. Run it {how}"
     if score.about != about:
-        return f"{baseline} was asked about other questions than the study has now. Ask it again {how}"
+        return f"{baseline} ran on questions that have changed since. Run it again {how}"
     if score.share is None:
         return (
-            f"{baseline} cannot answer any question of the study. Take it out of "
+            f"{baseline} cannot answer any question of the study. Remove it from "
             "`conditions.blind_solvability.baselines`."
         )
     if score.share > at_most:
         return (
-            f"{in_words(score)}, and the study file allows {_percent(at_most)}. Choose instances that cannot be told "
-            "by a part of them, or change `conditions.blind_solvability` in the study file."
+            f"{in_words(score)}, and the study file allows {_percent(at_most)}. Choose instances "
+            "whose right answer does not show in one part alone, or change "
+            "`conditions.blind_solvability` in the study file."
         )
     return ""
 

@@ -16,7 +16,7 @@ from studies.errors import StudyError
 from studies.models import Instance, Project, Study, StudyState
 from studies.names import LONGEST_SLUG
 
-# A file with this many lines can still be edited by hand.
+# A file with this many lines can still be edited manually.
 MOST_NAMED = 5_000
 # The work that launches a large draft: a draft does not change while such a job waits or runs.
 LAUNCH_JOB = "annotation.launch"
@@ -37,7 +37,7 @@ def fingerprint(source: str) -> str:
 
 @transaction.atomic
 def create_or_replace(*, project: Project, source: str, by: Actor, now: datetime) -> Study:
-    """Make a draft from a study file, replacing a draft of the same name.
+    """Create a draft from a study file, replacing a draft of the same name.
 
     Raises DesignRefused, or StudyError if the study of that name was launched.
     """
@@ -50,10 +50,10 @@ def create_or_replace(*, project: Project, source: str, by: Actor, now: datetime
 
 @transaction.atomic
 def create_once(*, project: Project, source: str, by: Actor, now: datetime, is_named: bool = True) -> Study:
-    """Make a draft from a study file, or return the one that `by` has just made of the same file.
+    """Create a draft from a study file, or return the one that `by` has just created from the same file.
 
-    So pressing Create twice makes one draft. Unless it `is_named` by `by`, the draft gets the next name that is free.
-    Raises DesignRefused and StudyError.
+    Pressing Create twice thus creates one draft. Unless it `is_named` by `by`, the draft gets the next name that is
+    free. Raises DesignRefused and StudyError.
     """
     # One after the other: both presses would find the name free.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -78,7 +78,7 @@ def update_draft(*, study: Study, source: str, by: Actor, now: datetime, edited_
     DesignRefused, DraftChanged for a concurrent change, LaunchPending, or StudyError for a launched study or a name
     that is taken.
     """
-    draft = _lock_draft(study, "Duplicate it to ask otherwise.")
+    draft = _lock_draft(study, "Duplicate it to change the questions.")
     # Save pressed twice is no conflict.
     if edited_from and edited_from != fingerprint(draft.source) and draft.source != source:
         raise DraftChanged("This draft was changed in another tab, or by somebody else, after you opened it.")
@@ -114,17 +114,18 @@ def _copy(study: Study, source: str, by: Actor, now: datetime, **told: int) -> S
 
 @transaction.atomic
 def ask_again(*, study: Study, slug: str, title: str, instances: Sequence[int], by: Actor, now: datetime) -> Study:
-    """Make a draft that asks the questions of `study` again about these instances (ids) of its project only.
+    """Create a draft that asks the questions of `study` again, only about these instances (ids) of its project.
 
     The file's selection of instances is dropped, except the study that feeds it: instances that the feeding study has
     not accepted are skipped. Raises DesignRefused and StudyError.
     """
     if not instances:
-        raise StudyError("No instance is chosen.")
+        raise StudyError("No instance is selected.")
     if len(instances) > MOST_NAMED:
         raise StudyError(
-            f"{len(instances):,} instances are chosen, and a study file names at most {MOST_NAMED:,}. Choose fewer, or "
-            "duplicate the study and select by type, subtype or split."
+            f"{len(instances):,} instances are selected, but a study file can list at most "
+            f"{MOST_NAMED:,}. Select fewer, or duplicate the study and select by type, subtype or "
+            "split."
         )
     own = Instance.objects.filter(project=study.project_id, pk__in=instances).order_by("id")
     keys = list(own.values_list("key", flat=True))
@@ -160,7 +161,7 @@ def pending_launch(study: Study) -> str:
 
 
 def _lock_draft(study: Study, instead: str) -> Study:
-    """Lock and return the draft, so that nobody launches or deletes it meanwhile. Raises StudyError."""
+    """Lock and return the draft, so that nobody can launch or delete it in the meantime. Raises StudyError."""
     # Before the lock, which a running launch holds until it is done.
     if pending := pending_launch(study):
         raise LaunchPending(pending)
@@ -186,12 +187,12 @@ def _check_feeding(draft: Study, before: str) -> None:
         )
     if fed and not draft.accepts:
         raise StudyError(
-            f"Other studies take their instances from {before}: {', '.join(fed)}. With the purpose {draft.purpose} "
-            "it would accept none."
+            f"Other studies take their instances from {before}: {', '.join(fed)}. With the purpose "
+            f"{draft.purpose} it would not accept any."
         )
     above, way = draft.fed_by, [draft.slug]
     while above is not None:
         way.append(above.slug)
         if above.pk == draft.pk:
-            raise StudyError(f"A study cannot take its instances from itself, by way of others: {', '.join(way)}.")
+            raise StudyError(f"A study cannot take its instances from itself through other studies: {', '.join(way)}.")
         above = above.fed_by

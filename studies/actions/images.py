@@ -35,7 +35,7 @@ class NoSuchPicture(Exception):
     """There is no picture to show; the message is for the person who requested it."""
 
 
-class LostPicture(NoSuchPicture):
+class ImageFileMissing(NoSuchPicture):
     """The picture is in the database, but the storage has no valid file."""
 
 
@@ -83,7 +83,7 @@ def rendition(*, sha256: str, size: str) -> str:
     """Return the storage name of the rendition for `size`; make it if missing. Raises NoSuchPicture."""
     try:
         return _rendition(sha256, size)
-    except LostPicture:
+    except ImageFileMissing:
         logger.error("The file of image %s is gone or damaged: import it again", sha256)
         raise
 
@@ -99,7 +99,9 @@ def _rendition(sha256: str, size: str) -> str:
             with default_storage.open(original_name(sha256)) as file:
                 _, pixels = decode(file.read(), max_pixels=settings.IMAGE_MAX_PIXELS)
         except (FileNotFoundError, NotAPicture) as error:
-            raise LostPicture("The file of this image is missing. Tell the researcher to import it again.") from error
+            raise ImageFileMissing(
+                "The file of this image is missing. Tell the researcher to import it again."
+            ) from error
         _write_new(name, render(pixels, served), lambda _: None)
     return name
 

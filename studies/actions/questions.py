@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
-from studies.batches import Progress, create_in_batches, unheard
+from studies.batches import Progress, create_in_batches, ignore_progress
 from studies.descriptions import DESCRIPTION, descriptions_of
 from studies.errors import StudyError
 from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, Kind, NewQuestion, get_kind, usual_ask
@@ -89,7 +89,7 @@ def imported_answers(instances: QuerySet[Instance]) -> Iterator[About]:
                 yield About(pk, source=Source(DESCRIPTION, each.number, said))
 
 
-def everything_asked(study: Study) -> Iterator[About]:
+def items_to_ask(study: Study) -> Iterator[About]:
     """Yield what a study without an upstream study asks about: its instances or their imported descriptions."""
     if study.design.asks_about_answers:
         return imported_answers(selected_instances(study))
@@ -111,7 +111,9 @@ def origin_of(accepted: Sequence[tuple[Question, str]]) -> Origin:
     return Origin(question=accepted[-1][0], won=won)
 
 
-def build_questions(study: Study, asked: Sequence[About], progress: Progress = unheard) -> dict[About, list[Question]]:
+def build_questions(
+    study: Study, asked: Sequence[About], progress: Progress = ignore_progress
+) -> dict[About, list[Question]]:
     """Return all unsaved questions about each item, in the order of the parts. Raises StudyError with all problems."""
     problems: list[str] = []
     built: dict[About, list[Question]] = {}
@@ -136,7 +138,7 @@ def refuse_unaskable(problems: Sequence[str]) -> None:
 
 
 def save_questions(
-    built: Mapping[About, list[Question]], wanted: Mapping[About, int], progress: Progress = unheard
+    built: Mapping[About, list[Question]], wanted: Mapping[About, int], progress: Progress = ignore_progress
 ) -> None:
     """Save the questions about each item in `wanted`. `wanted`: answers wanted per question of the item."""
     asked = [
@@ -293,7 +295,7 @@ def _without_files(kind: Kind, ask: Mapping[str, Any], facts: InstanceFacts) -> 
 def sample_questions(study: Study, *, per_part: int) -> list[dict[str, Any]]:
     """Return the first questions of each part that a launch would make (kind, part, content, ...), unsaved."""
     sampled: dict[int, list[dict[str, Any]]] = {number: [] for number in range(len(study.design.parts))}
-    some = islice(everything_asked(study), SAMPLED_PER_QUESTION * per_part)
+    some = islice(items_to_ask(study), SAMPLED_PER_QUESTION * per_part)
     for about, _, facts in _with_facts(list(some)):
         try:
             for fields in _questions_about(study, facts, about.source):
@@ -320,7 +322,7 @@ def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
     for position, entry in enumerate(asked):
         which = f"Practice question {position + 1}"
         if entry.instance not in facts:
-            raise StudyError(f"{which} names instance {entry.instance}, which is not there.")
+            raise StudyError(f"{which} names instance {entry.instance}, which the study cannot ask about.")
         try:
             kind, built = _practice_question(study, facts[entry.instance], position)
         except CannotAsk as error:
@@ -344,7 +346,7 @@ def practice_about(study: Study, instance: Instance) -> tuple[Kind, NewQuestion]
     """
     facts = _facts_for_practice(study, Instance.objects.filter(pk=instance.pk))
     if instance.key not in facts:
-        raise CannotAsk(f"instance {instance.key} has no description that could be asked about.")
+        raise CannotAsk(f"instance {instance.key} has no description to ask about.")
     return _practice_question(study, facts[instance.key], len(study.design.practice.questions))
 
 

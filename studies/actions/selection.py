@@ -18,8 +18,8 @@ def check_selection(study: Study) -> None:
     if study.fed_by is not None and not reachable_instances(study).exists():
         selected = format_count(selected_instances(study).count(), "instance")
         raise StudyError(
-            f"Study {study.fed_by.slug} selects none of the {selected} that this study selects, so nothing would ever "
-            "be asked. Change `instances` in one of the two."
+            f"Study {study.fed_by.slug} selects none of the {selected} that this study selects, so "
+            "this study would never get a question. Change `instances` in one of the two."
         )
 
 
@@ -41,7 +41,10 @@ def _explain_empty(study: Study) -> str:
         )
         return f"Of {of}, {each} match, and none matches all of these. Change `instances`."
     selected = format_count(min(found.values(), default=n), "instance")
-    return f"All of the {selected} that it selects are practised on. Import others, or practise on fewer."
+    return (
+        f"All of the {selected} that it selects are practice questions. Import more instances, or "
+        "use fewer for practice."
+    )
 
 
 def _selection_values(study: Study) -> dict[str, tuple[str, ...]]:

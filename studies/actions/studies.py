@@ -19,14 +19,14 @@ from studies.actions.projects.roles import check_roles
 from studies.actions.questions import (
     About,
     build_questions,
-    everything_asked,
+    items_to_ask,
     make_practice,
     refuse_unaskable,
     save_questions,
     unsaved_questions,
 )
 from studies.actions.selection import check_selection
-from studies.batches import Progress, create_in_batches, unheard
+from studies.batches import Progress, create_in_batches, ignore_progress
 from studies.design import Design, read_design
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
@@ -105,14 +105,16 @@ def feeding_study(project: Project, design: Design) -> Study | None:
     slug = design.instances.from_study
     if not slug:
         return None
-    # Locked, so that it is not deleted meanwhile.
+    # Locked, so that it cannot be deleted in the meantime.
     found = Study.objects.select_for_update(of=("self",), no_key=True).filter(project=project, slug=slug).first()
     if found is None:
-        raise StudyError(f"`instances.from` names {slug}, but project {project.slug} has no such study. Make it first.")
+        raise StudyError(
+            f"`instances.from` names {slug}, but project {project.slug} has no such study. Create it first."
+        )
     if not found.accepts:
         raise StudyError(
-            f"`instances.from` names {slug}, whose purpose is {found.purpose}: "
-            "it accepts nothing that could be asked about."
+            f"`instances.from` names {slug}, whose purpose is {found.purpose}: it accepts nothing "
+            "that this study could ask about."
         )
     return found
 
@@ -128,7 +130,7 @@ class Plan:
 
 
 def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
-    """Return what a launch would make, without making it. Raises StudyError. `about` as for `freeze`."""
+    """Return what a launch would create, without creating it. Raises StudyError. `about` as for `freeze`."""
     _check_draft(study)
     asked = _choose_instances(study, about)
     found = _make_plan(study, asked)
@@ -143,7 +145,7 @@ def _ends(asked: Sequence[About]) -> Sequence[About]:
 
 
 def count_plan(study: Study, *, about: Sequence[About] | None = None) -> Plan:
-    """Return what a launch would make, also of a study that is not saved or lacks something. Raises StudyError."""
+    """Return what a launch would create, also of a study that is not saved or lacks something. Raises StudyError."""
     return _make_plan(study, _choose_instances(study, about))
 
 
@@ -182,21 +184,20 @@ def _check_draft(study: Study) -> None:
     """
     if not study.design.contact:
         raise StudyError(
-            "The study names nobody whom annotators can write to. Fill in `contact`, such as Ada Lovelace, "
-            "ada@example.org."
+            "The study has no contact for annotators. Fill in `contact`, such as Ada Lovelace, ada@example.org."
         )
     check_selection(study)
     named = {each.parameters["study"] for each in study.design.eligibility if "study" in each.parameters}
     known = Study.objects.filter(project=study.project_id, slug__in=named).values_list("slug", flat=True)
     if missing := sorted(named - set(known)):
         raise StudyError(
-            f"`eligibility` names {', '.join(missing)}, but project {study.project.slug} has no such study. Make it "
-            "first, a draft is enough, or correct the name."
+            f"`eligibility` names {', '.join(missing)}, but project {study.project.slug} has no such "
+            "study. Create it first (a draft is enough), or correct the name."
         )
 
 
 def _choose_instances(study: Study, about: Sequence[About] | None) -> list[About]:
-    chosen = list(everything_asked(study) if about is None else about)
+    chosen = list(items_to_ask(study) if about is None else about)
     if about is None and not chosen and study.design.asks_about_answers:
         raise StudyError(
             "No instance that it selects has a description whose image is known. Import some, or name the study in "
@@ -236,7 +237,7 @@ def freeze(
     by: Actor,
     now: datetime,
     about: Sequence[About] | None = None,
-    progress: Progress = unheard,
+    progress: Progress = ignore_progress,
 ) -> None:
     """Make the questions and surveys of a draft and open it. Must run in a transaction. Raises StudyError.
 
@@ -273,7 +274,7 @@ def add_surveys(
     study: Study,
     planned: Sequence[PlannedSurvey[About]],
     built: Mapping[About, list[Question]] | None = None,
-    progress: Progress = unheard,
+    progress: Progress = ignore_progress,
 ) -> list[Survey]:
     """Make the planned questions and surveys; return the surveys.
 
@@ -304,7 +305,7 @@ def fill_survey(*, survey: Survey, questions: Sequence[Question]) -> None:
 
 
 def fill_surveys(
-    filled: Iterable[tuple[Survey, Sequence[Question]]], *, total: int = 0, progress: Progress = unheard
+    filled: Iterable[tuple[Survey, Sequence[Question]]], *, total: int = 0, progress: Progress = ignore_progress
 ) -> None:
     """Make the rows of surveys and their questions, in order. `total`: how many there are, for `progress`.
 
@@ -336,9 +337,9 @@ def change_state(*, study: Study, to: StudyState, by: Actor, now: datetime) -> N
     """Pause, resume or close a study. Raises StudyError if its state does not allow it."""
     state = StudyState(study.state)
     if to not in STUDY_TRANSITIONS[state] or state is StudyState.DRAFT:
-        raise StudyError(f"Study {study.slug} is {state.label.lower()}; it cannot become {to.label.lower()}.")
+        raise StudyError(f"Study {study.slug} is {state.label.lower()}; it cannot be changed to {to.label.lower()}.")
     closed = {"closed_at": now} if to is StudyState.CLOSED else {}
     if not Study.objects.filter(pk=study.pk, state=state).update(state=to, **closed):
-        raise StudyError(f"Somebody else has just changed study {study.slug}. Reload the page and look again.")
+        raise StudyError(f"Somebody else has just changed study {study.slug}. Reload the page.")
     study.refresh_from_db()
     record(project=study.project, study=study, what=CHANGED[to], by=by, now=now)

@@ -1,6 +1,6 @@
 """The design of a study: a study file, or plain values, becomes a checked `Design`. Pure.
 
-`studies.design.model` defines what a study file may say.
+`studies.design.model` defines the content of study files.
 """
 
 from studies.design.checks import check_design, read_design

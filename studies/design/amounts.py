@@ -1,4 +1,4 @@
-"""Amounts of money as people write them. Pure."""
+"""Parse amounts of money as people write them. Pure."""
 
 import re
 
@@ -15,9 +15,9 @@ _AMOUNT = re.compile(
 
 
 def read_amount(text: str) -> tuple[str, str] | None:
-    """Return an amount as a study file has it, and the currency that is named with it, "" for none.
+    """Return an amount in the form of study files, and its currency, "" if the text names none.
 
-    None for a text that is no amount. Examples: "$8" -> ("8.00", "USD"); "1.200,5 EUR" -> ("1200.50", "EUR").
+    None if the text is not an amount. Examples: "$8" -> ("8.00", "USD"); "1.200,5 EUR" -> ("1200.50", "EUR").
     """
     found = _AMOUNT.fullmatch(text.strip())
     if found is None:

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 
 from studies.design.entries import Entry, fill, with_defaults
-from studies.design.model import ASKING, PARTS, VERSION, Design, Part, shortest_limit, with_usual_options
+from studies.design.model import ASKING, PARTS, VERSION, Design, Part, add_option_defaults, shortest_limit
 from studies.design.parser import Lines, Path, read_values
 from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import study_schema
@@ -31,9 +31,9 @@ def read_design(text: str) -> Design:
 
 
 def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Design:
-    """Return the design of plain values, as a study file has them, every default filled in.
+    """Return the design with these plain values of a study file, every default filled in.
 
-    `lines` says where each value stands, for the problems. Raises DesignRefused with all problems found.
+    lines: the line of each value, for the problems. Raises DesignRefused with all problems found.
     """
 
     def problems_of(findings: Iterable[tuple[Path, str]]) -> list[Problem]:
@@ -50,14 +50,14 @@ def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Desig
 
 
 def _nearest_line(lines: Lines, path: Path) -> int | None:
-    """Return the line of `path`, or of what it stands in."""
+    """Return the line of `path`, or of the nearest section or list around it."""
     while path and path not in lines:
         path = path[:-1]
     return lines.get(path) if path else None
 
 
 def _check_version(values: Mapping[str, Any]) -> Findings:
-    """Say nothing else of a later version: what is unknown here may be known there."""
+    """Refuse later versions without other checks: entries that are unknown here may be valid there."""
     version = values.get("version")
     if isinstance(version, int) and version > VERSION:
         yield (
@@ -114,7 +114,7 @@ _TYPE_NAMES = {
     "array": "a list",
     "object": "a section of `name: value` lines",
 }
-# By the word of JSON Schema that was broken, what is said of a value behind its name.
+# Violated keyword of JSON Schema -> the end of the sentence about the value.
 _SENTENCES: Mapping[str, Callable[[Any, Any], str]] = {
     "type": lambda limit, value: f" must be {_TYPE_NAMES[str(limit)]}, not {value!r}.",
     "enum": lambda limit, value: f" is {value!r}. Choose one of: {', '.join(map(str, limit))}.",
@@ -156,30 +156,31 @@ def _is_readable(part: Mapping[str, Any]) -> bool:
 
 
 def _check_ask(part: Mapping[str, Any], path: Path) -> Findings:
-    """Check the options of a kind by its schema and, where that finds nothing, by the kind itself."""
+    """Check the options of a kind by its schema and, if they are valid there, by the kind itself."""
     kind = get_kind(part["kind"])
     found = [*_check_schema(part.get("ask", {}), kind.ask_schema, (*path, "ask"))]
     yield from found
     if not found:
-        for name, sentence in kind.problems(with_usual_options(part)["ask"]):
+        for name, sentence in kind.problems(add_option_defaults(part)["ask"]):
             yield (*path, "ask", name), sentence
 
 
 def _check_parts(asked: Sequence[tuple[Path, Mapping[str, Any]]], language: str) -> Findings:
-    """Refuse two parts of one kind, since counts go by kind, and English instructions in another language."""
+    """Refuse two parts of one kind, because counts are by kind, and English instructions in another language."""
     kinds = [part["kind"] for _, part in asked]
     for number, (path, part) in enumerate(asked):
         if part["kind"] in kinds[:number]:
             yield (
                 (*path, "kind"),
-                f"Another part asks {part['kind']} already, and their answers could not be told apart. "
-                "Put both into one part where the kind can ask several questions, or make a study of each.",
+                f"Another part already has the kind {part['kind']}, and counts by kind would mix the two. "
+                "Put both into one part if the kind can ask several questions, or create a study for "
+                "each.",
             )
         if language.partition("-")[0] != "en" and not part.get("instructions"):
             yield (
                 (*path, "kind"),
-                f"The study's `language` is {language}, and the instructions that {part['kind']} brings are English. "
-                "Write `instructions` in the language of the study.",
+                f"The study's `language` is {language}, but the default instructions of {part['kind']} "
+                "are in English. Write `instructions` in the language of the study.",
             )
 
 
@@ -197,7 +198,7 @@ def _check_eligibility(values: Mapping[str, Any]) -> Findings:
         if "study" in own and own["study"] == values.get("study") and not rule.of_itself:
             yield (*path, "study"), f"{rule.name} names the study itself. Name another one."
         if entry in listed[:number]:
-            yield path, f"{rule.name} stands here twice with the same values."
+            yield path, f"{rule.name} is listed twice with the same values."
 
 
 def _complete(values: Mapping[str, Any]) -> Design:
@@ -214,19 +215,19 @@ def _complete(values: Mapping[str, Any]) -> Design:
 
 
 def _complete_part(part: Mapping[str, Any]) -> dict[str, Any]:
-    asked = with_usual_options({name: part[name] for name in ASKING if name in part})
+    asked = add_option_defaults({name: part[name] for name in ASKING if name in part})
     return fill(Part, asked, partial(_default, values=asked))
 
 
 def _default(entry: Entry, *, values: Mapping[str, Any]) -> Any:
-    """Return a default that is not in the schema: None, or what follows from other values; `...` for any other."""
+    """Return a default that is not in the schema: None, or computed from other values; `...` if the schema has it."""
     if callable(entry.default):
         return entry.default(values)
     return None if entry.default is None else ...
 
 
 def _check_sense(design: Design) -> Findings:
-    """Find what the schema cannot say."""
+    """Yield problems that the schema cannot express."""
     for name, line in (("title", design.title), ("contact", design.contact)):
         if (line or name == "title") and (reason := problem_with_line(line)):
             yield (name,), f"`{name}` cannot be used. {reason}"
@@ -242,8 +243,8 @@ def _check_sense(design: Design) -> Findings:
     if design.lobby.minutes and not design.is_live:
         yield (
             ("lobby", "minutes"),
-            "There is nothing to wait for: all that the study asks is there at its launch. Leave `lobby` out, or take "
-            "the instances from another study, without a sample.",
+            "There is nothing to wait for: all questions of the study exist at its launch. Leave "
+            "`lobby` out, or take the instances from another study, without a sample.",
         )
     if design.ethics and not design.consent:
         yield (
@@ -254,12 +255,12 @@ def _check_sense(design: Design) -> Findings:
     if design.pay.least_answers > design.surveys.size:
         yield (
             ("pay", "least_answers"),
-            f"`pay.least_answers` is {design.pay.least_answers}, more than a session is asked: `surveys.size` is "
-            f"{design.surveys.size}. Lower it.",
+            f"`pay.least_answers` is {design.pay.least_answers}, more than the questions of a "
+            f"session: `surveys.size` is {design.surveys.size}. Lower it.",
         )
     yield from _check_conditions(design)
     if not design.recruitment.prolific and not design.recruitment.invite:
-        yield ("recruitment",), "Nobody could come in: turn on `prolific`, `invite` or both."
+        yield ("recruitment",), "Nobody could take part. Turn on `prolific`, `invite` or both."
     yield from _check_practice(design)
     time, shortest = design.time, shortest_limit(design.time.estimated_minutes)
     if design.recruitment.prolific and time.limit_minutes < shortest:
@@ -287,7 +288,7 @@ def _check_purpose(design: Design) -> Findings:
     if design.dataset and design.purpose not in ("filter", "collection"):
         yield (
             ("dataset",),
-            f"A study whose purpose is {design.purpose} keeps nothing, so `dataset` must be false or left out.",
+            f"A study whose purpose is {design.purpose} accepts nothing, so `dataset` must be false or left out.",
         )
 
 
@@ -297,8 +298,8 @@ def _check_conditions(design: Design) -> Findings:
     reason = ""
     if not design.knows_right:
         reason = (
-            "Nobody knows which answers to these questions are right, so nothing can be said of who finds them without "
-            "looking. Leave `conditions.blind_solvability` out."
+            "The right answers to these questions are unknown, so blind baselines cannot be scored. "
+            "Leave `conditions.blind_solvability` out."
         )
     elif all(has_own_score(get_kind(part.kind)) for part in design.parts):
         reason = (
@@ -307,8 +308,8 @@ def _check_conditions(design: Design) -> Findings:
         )
     elif design.is_live:
         reason = (
-            "What the study asks comes from another study one by one, so it is not known before the launch. Leave "
-            "`conditions.blind_solvability` out, or take a sample (`instances.sample`)."
+            "The questions come from another study one by one, so they are not known before the "
+            "launch. Leave `conditions.blind_solvability` out, or take a sample (`instances.sample`)."
         )
     if reason:
         yield ("conditions", "blind_solvability"), reason
@@ -326,7 +327,7 @@ def _check_practice(design: Design) -> Findings:
         if key in keys[:number]:
             yield (
                 ("practice", "questions", number, "instance"),
-                f"`practice.questions` names the instance {key!r} twice; the same question would be asked again.",
+                f"`practice.questions` names the instance {key!r} twice; the same question would be asked twice.",
             )
     if practice.questions and not kind.has_one_label:
         yield (

@@ -10,16 +10,14 @@ from studies.design.parser import Path
 from studies.design.problems import DesignRefused
 from studies.design.yaml_writer import block_yaml
 
-_ANEW = (
-    "# Written by Lineup: the study file that this is a copy of does not say any more, line by line, what was asked.\n"
-)
+_ANEW = "# Written by Lineup: the original study file no longer matches what was asked, so this copy was rewritten.\n"
 
 
 def copy_source(source: str, design: Design, *, study: str, title: str, keys: Sequence[str] = ()) -> str:
-    """Return a study file that asks the same as `design` under another name and title, and only about `keys` if given.
+    """Return a study file that asks the same as `design` under another name and title; only about `keys` if given.
 
-    The copy is `source`, the file of `design`, with those values changed, so that comments and order stay. If that
-    gives another design, for instance because a default has changed since, the copy is written anew. Name and title
+    The copy is `source`, the file of `design`, with these values changed, so comments and order stay. If that gives a
+    different design, for example because a default has changed since, all values are written instead. Name and title
     are not checked.
     """
     seed = study if design.seed == design.study else design.seed
@@ -32,11 +30,11 @@ def copy_source(source: str, design: Design, *, study: str, title: str, keys: Se
         wanted = wanted.model_copy(update={"instances": only})
         changes["instances",] = ({"from": only.from_study} if only.from_study else {}) | {"keys": list(keys)}
         if only.from_study and design.instances.sample is not None:
-            # Without a sample another number is the default.
+            # Without a sample the default differs.
             changes["pay", "least_answers"] = design.pay.least_answers
     try:
         changed = apply_changes(source, changes)
-        # The seed may be the file's own.
+        # The seed may be the default, which depends on the name.
         found = read_design(changed)
         if found == wanted.model_copy(update={"seed": found.seed}):
             return changed

@@ -11,9 +11,11 @@ from studies.design.problems import DesignRefused
 from studies.design.spans import end_of
 from studies.design.yaml_writer import block_yaml, inline_yaml
 
-# What a change writes in place of a value that is left out again.
+# Marks a value that a change removes.
 LEFT_OUT = None
-_ANEW = "# Written by Lineup: a value could not be changed where it stood, so all are written anew, without comments.\n"
+_ANEW = (
+    "# Written by Lineup: a value could not be changed in place, so the whole file was rewritten, without comments.\n"
+)
 _STEP = 2
 # A list that is longer than this on one line is written with a line for each entry.
 _LONGEST_LINE = 100
@@ -22,9 +24,9 @@ _LONGEST_LINE = 100
 def apply_changes(source: str, changes: Mapping[Path, Any]) -> str:
     """Return the text of a study file with these changes; None leaves a value out.
 
-    It makes sections that are missing, and takes out those that become empty. Where a value cannot be changed in the
-    text, for instance because another refers to it, it writes the whole file anew. Raises DesignRefused for a text that
-    cannot be read.
+    Missing sections are added, and sections that become empty are removed. If a value cannot be changed in the text,
+    for example because another value refers to it, the whole file is rewritten. Raises DesignRefused for an unreadable
+    text.
     """
     for path, value in changes.items():
         values, _ = read_values(source)
@@ -34,7 +36,7 @@ def apply_changes(source: str, changes: Mapping[Path, Any]) -> str:
 
 
 def ensure_values(source: str, wanted: Mapping[str, Any]) -> str:
-    """Return `source` if it says `wanted`, or a study file of `wanted`."""
+    """Return `source` if its values are `wanted`, else a new study file with the values `wanted`."""
     return source if _says(source, wanted) else _ANEW + block_yaml(wanted)
 
 
@@ -63,9 +65,9 @@ def _says(source: str, wanted: Mapping[str, Any]) -> bool:
 
 
 def _change_value(values: Any, path: Path, value: Any) -> Any:
-    """Return plain `values` with another one at `path`, without sections that become empty."""
+    """Return plain `values` with a changed value at `path`, without sections that become empty."""
     first, *rest = path
-    # A name before a colon may be a number or a yes as well.
+    # A name before a colon may also be a number or a boolean.
     if isinstance(first, int) and isinstance(values, list):
         entries = list(values)
         entries[first] = _change_value(entries[first], tuple(rest), value) if rest else value
@@ -80,13 +82,13 @@ def _change_value(values: Any, path: Path, value: Any) -> Any:
 
 
 def _edit_text(source: str, path: Path, value: Any, said: Any) -> str:
-    """Return the text with `value` in place of the value `said` at `path`."""
+    """Return the text with `value` in place of the present value `said` at `path`."""
     whole = yaml.compose(source, Loader=yaml.SafeLoader)
     if not isinstance(whole, yaml.MappingNode):
         return source
     way = _way(whole, path)
     if len(way) == len(path) and value is LEFT_OUT:
-        # The outermost section that has nothing but this goes with it.
+        # Removes the outermost section that contains nothing else.
         while len(way) > 1 and isinstance(way[-1][0], yaml.MappingNode) and len(way[-1][0].value) == 1:
             way.pop()
         return _without(source, *way[-1])
@@ -187,18 +189,18 @@ def _without_in_braces(source: str, section: yaml.MappingNode, place: int) -> st
         end = section.value[place + 1][0].start_mark.index
     elif place:
         before = end_of(source, section.value[place - 1][1])
-        # A comma may stand before the brace, so that a comment behind it can stay.
+        # A comma is allowed before the brace, so a comment after it can stay.
         start = start if "#" in source[before:start] else before
     return source[:start] + source[end:]
 
 
 def _in_brackets(value: Any) -> str:
-    """Return how a value stands in brackets or braces, where more is quoted."""
+    """Return a value as YAML inside brackets or braces, where more texts need quotes."""
     return inline_yaml([value])[1:-1]
 
 
 def _after_colon(value: Any, indent: int) -> str:
-    """Return how a value stands after the colon of a name that begins in the column `indent`."""
+    """Return a value as YAML after the colon of a name that begins in the column `indent`."""
     if isinstance(value, str) and "\n" not in value:
         return f" {inline_yaml(value)}"
     if not isinstance(value, str | dict | list) or not value:
@@ -207,7 +209,7 @@ def _after_colon(value: Any, indent: int) -> str:
         line = inline_yaml(value)
         if len(line) <= _LONGEST_LINE and "\n" not in line:
             return f" {line}"
-    # As the value of a name, so that a text of several lines is written as one.
+    # Written as the value of a name, so that a text of several lines becomes a block.
     inner = block_yaml({"x": value}).removeprefix("x:").removesuffix("\n")
     first, *rest = inner.split("\n")
     return "\n".join([first, *(f"{' ' * indent}{line}" if line else "" for line in rest)])

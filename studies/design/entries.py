@@ -1,7 +1,7 @@
-"""The means to define a study file: sections, and the entries that stand in them. Pure.
+"""Building blocks of the definition of study files: sections and their entries. Pure.
 
-A section is a Pydantic model, an entry is one field of it. The field says all that Lineup knows of the entry: its type,
-default and limits, its sentence in the schema and in the form, and what versions without it did.
+A section is a Pydantic model, and an entry is one of its fields. The field defines everything about the entry: type,
+default, limits, description in the schema and the form, and the behaviour of versions without it.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,14 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainSerializer, P
 
 
 class Section(BaseModel):
-    """A part of a study file. It never changes: `model_copy` makes another one."""
+    """A part of a study file. Immutable: `model_copy` returns a changed copy."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What an entry has besides its name and type; see `entry`."""
+    """Properties of an entry besides its name and type; see `entry`."""
 
     default: Any
     limits: Mapping[str, Any]
@@ -55,7 +55,7 @@ def entry(
     optional: bool = False,
     **limits: Any,
 ) -> Any:
-    """Return the field of one entry. The text below it in the definition is what editors and the form show.
+    """Return the field of one entry. Editors and the form show the text below it in the definition.
 
     If the entry has a `pattern`, that text is also the reason in the error about a value that does not match.
 
@@ -100,7 +100,7 @@ def entries_of(section: type[Section]) -> Mapping[str, tuple[Entry, type[Section
 
 
 def fill(section: type[Section], values: Mapping[str, Any], value_of: Callable[[Entry], Any]) -> dict[str, Any]:
-    """Return `values` with what `value_of` says of the entries that are left out, `...` to leave them out.
+    """Return `values`, with the entries that are left out filled by `value_of`; `...` leaves one out.
 
     An empty text counts as left out.
     """
@@ -114,7 +114,7 @@ def fill(section: type[Section], values: Mapping[str, Any], value_of: Callable[[
 
 
 def with_defaults(values: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `values` with the defaults of a JSON Schema, those of its sections and lists too."""
+    """Return `values` with the defaults of a JSON Schema, including its sections and lists."""
     filled = dict(values)
     for name, part in schema.get("properties", {}).items():
         if name not in filled and "default" in part:

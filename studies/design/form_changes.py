@@ -1,4 +1,4 @@
-"""Changes of a study file by its form. Pure."""
+"""Apply a submitted form to a study file. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ CURRENCY = "pay.currency"
 
 
 def apply_form(source: str, sent: Mapping[str, str]) -> str:
-    """Return the text of a study file after its form was sent, with what the pressed button, `do`, changes.
+    """Return the text of a study file after a form was submitted by the button `do`.
 
     Raises DesignRefused for a text that cannot be read.
     """
@@ -25,7 +25,7 @@ def apply_form(source: str, sent: Mapping[str, str]) -> str:
     source = apply_changes(source, find_changes(before, sent))
     if sent.get("do") == adds_to((PARTS,)):
         source = _add_part(source)
-    # A file that was written with one part stays so.
+    # A file with a list of one part keeps the list.
     return move_out_of_parts(source) if _count(before) > 1 else source
 
 
@@ -45,8 +45,8 @@ def _add_part(source: str) -> str:
 def find_changes(values: Mapping[str, Any], sent: Mapping[str, str]) -> dict[Path, Any]:
     """Return the changes of a sent form to a study file with these values, by path, in their order; None leaves out.
 
-    sent: texts by the names of fields. A field that was not sent, or that comes back as it was shown, changes nothing,
-    so that the file keeps how it was written.
+    sent: texts by the names of fields. A field that was not sent, or is unchanged, changes nothing, so the file keeps
+    its text.
     """
     changes: dict[Path, Any] = {}
     listed: dict[Path, Mapping[str, Any]] = {(PARTS,): {}}
@@ -72,7 +72,7 @@ def find_changes(values: Mapping[str, Any], sent: Mapping[str, str]) -> dict[Pat
 
 
 def _changed_values(fields: Sequence[Field], sent: Mapping[str, str]) -> dict[Path, Any]:
-    """Return the new values of fields whose sent text is not the one that they showed."""
+    """Return the new values of fields whose text was changed."""
     return {
         each.path: text if _is_in_another_currency(each, text, sent) else each.parse(text)
         for each in fields
@@ -81,7 +81,7 @@ def _changed_values(fields: Sequence[Field], sent: Mapping[str, str]) -> dict[Pa
 
 
 def _is_in_another_currency(amount: Field, text: str, sent: Mapping[str, str]) -> bool:
-    """Return whether an amount names a currency that is not the one of the form: the schema refuses it then."""
+    """Return whether an amount names another currency than the form; the schema then refuses it."""
     read = read_amount(text) if amount.control == AMOUNT else None
     return read is not None and read[1] not in ("", sent.get(CURRENCY, read[1]))
 
@@ -97,7 +97,7 @@ def _order(path: Path, count: int, sent: Mapping[str, str]) -> list[int]:
 
 
 def _obsolete(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> dict[Path, Any]:
-    """Return what the newly chosen kinds and rules of eligibility do not know, to be left out."""
+    """Return the entries that the newly chosen kinds and eligibility rules do not have, to be removed."""
     gone: dict[Path, Any] = {}
     for path, chosen in changes.items():
         if path[-1] == "kind" and chosen in [*KINDS]:
@@ -106,7 +106,7 @@ def _obsolete(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> dict[Pa
             owner, known = path[:-1], {"rule", *get_rule(chosen).schema["properties"]}
         else:
             continue
-        # What is no section is left for the schema to refuse.
+        # The schema refuses anything that is not a section.
         section = value_at(values, owner)
         names = [
             *(section if isinstance(section, Mapping) else ()),

@@ -67,7 +67,7 @@ class Field:
         return [*entries, ""] if set(self.choices) - set(entries) else entries
 
     def normalize(self, sent: str) -> str:
-        """Return a sent text as it is compared: what a form does not keep, such as spaces at an end, is no change."""
+        """Normalise a sent text for comparison: what forms lose, such as trailing spaces, is not a change."""
         if self.control == SWITCH:
             # A hidden field says that it was there; a ticked box follows.
             return YES if sent.split("\n")[-1] == YES else NO
@@ -77,7 +77,7 @@ class Field:
         return text if self.control in (LONG, OTHER) else text.strip()
 
     def parse(self, text: str) -> Any:
-        """Return the value of a normalized text. One that is not of its sort stays text; the schema refuses it."""
+        """Return the value of a normalised text. A text of the wrong type stays a text, which the schema refuses."""
         if self.control == LIST:
             return text.split("\n") if text else ([] if self.usual else LEFT_OUT)
         if not text:
@@ -97,8 +97,8 @@ class Field:
 class Fieldset:
     """Fields that belong together: a section, a part, or one entry of a list. `entries`: those of its list.
 
-    `is_said`: the file says something of it. `adds` is sent to add an entry to its list, `removal` to take it out of
-    the list that it is in, and `sooner` to move it up there; each is "" where that cannot be done.
+    `is_said`: the file sets it. `adds` is sent to add an entry to its list, `removal` to remove it from its list, and
+    `sooner` to move it up; each is "" if that is impossible.
     """
 
     title: str
@@ -112,7 +112,7 @@ class Fieldset:
 
     @property
     def is_used(self) -> bool:
-        """Whether the form shows it open: the file says something of it, or something is wrong with it."""
+        """Whether the form shows it expanded: the file sets it, or it has a problem."""
         return self.is_said or any(each.problems for each in self.all_fields())
 
     @property
@@ -137,7 +137,7 @@ class Form:
 
     @property
     def first(self) -> Sequence[Fieldset]:
-        """Return the fields of the first screen under their headings, those of what is asked first."""
+        """Return the fields of the first screen by heading; the questions come first."""
         found: dict[str, list[Field]] = {QUESTION: []}
         for each in self.all_fields():
             if each.first:
@@ -152,7 +152,7 @@ class Form:
 
     @property
     def opens_advanced(self) -> bool:
-        """Whether something in Advanced is wrong."""
+        """Whether a field in Advanced has a problem."""
         return any(each.problems and not each.first for each in self.all_fields())
 
     def all_fields(self) -> Iterator[Field]:
@@ -177,7 +177,7 @@ class Form:
 
 
 def _next_field(section: Fieldset) -> str:
-    """Return the next field to fill in: of the added entry, where its first field decided about the others."""
+    """Return the next field to fill in, in an added entry whose first field decided which others there are."""
     *there, new = section.entries
     if there and len(new.fields) == 1:
         return (there[-1].fields[1:] or there[-1].fields)[0].name
@@ -205,9 +205,9 @@ def adds_to(path: Path) -> str:
 
 _RULE = "rule"
 _FROM: Path = ("instances", "from")
-# What stands for an empty choice.
+# Value of an empty choice.
 _ALL, _NONE = "All instances of the project", "None"
-# A form writes for the current version, and shows each part by itself.
+# A form writes the current version, and shows each part separately.
 NOT_ASKED = frozenset({"version", PARTS})
 
 
@@ -244,7 +244,7 @@ def find_differences(values: Mapping[str, Any], others: Mapping[str, Any]) -> li
 def _sections(
     schema: Mapping[str, Any], values: Mapping[str, Any], known: Mapping[str, Sequence[str]]
 ) -> Iterator[Fieldset]:
-    """Yield the first group, what is asked, the other groups, and then each entry that has no group."""
+    """Yield the first group, the questions, the other groups, and then each entry without a group."""
     groups: dict[str, list[str]] = {}
     for name, (entry, _) in entries_of(Design).items():
         groups.setdefault(entry.group, []).append(name)
@@ -296,7 +296,7 @@ def _parts(
         path = (PARTS, number)
         is_last, can_grow = number == len(listed) - 1, bool(unused_kinds(values))
         yield Fieldset(
-            f"What is asked in part {number + 1}",
+            f"Questions of part {number + 1}",
             "",
             _ask_fields(path, schema, values, known),
             adds=adds_to((PARTS,)) if is_last and can_grow else "",
@@ -354,7 +354,7 @@ def _entries(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -
 def _in_entry(items: Mapping[str, Any], where: Path, values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schemas of the fields of the entry at `where`.
 
-    Those of a condition follow from its rule; values that another rule left are shown too, so that they can go.
+    The fields of a condition depend on its rule. Values left by another rule are shown too, so they can be removed.
     """
     properties: Mapping[str, Any] = items["properties"]
     if where[0] != "eligibility":
@@ -390,9 +390,10 @@ def _field(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any], is_
 
 
 def _with_choices(one: Field, known: Mapping[str, Sequence[str]], of: str, blank: str) -> Field:
-    """Return a field of names as a choice among those that are `known`. `blank`: what no name means, "" if one must be.
+    """Return a field of names as a choice among the `known` ones.
 
-    Unchanged where nothing is known, or where it has something else than names.
+    `blank`: the meaning of no name, "" if a name is required. Unchanged if no names are known, or if the field contains
+    anything but names.
     """
     choices = list(known.get(of, ()))
     if of in known and not choices and not one.shown and blank:
@@ -436,7 +437,7 @@ def _control(schema: Mapping[str, Any], value: Any) -> str:
 
 
 def _is_a_line(value: Any) -> bool:
-    """Return whether a value of a list survives as one line of text."""
+    """Return whether a list value can be edited as one line of text without loss."""
     return isinstance(value, str) and value == value.strip() != "" and len(value.splitlines()) == 1
 
 

@@ -1,4 +1,4 @@
-"""Changes of lists in the text of a study file; rows that stay keep their text and comments. Pure."""
+"""Edit lists in the text of a study file; remaining rows keep their text and comments. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,8 +12,8 @@ from studies.design.yaml_writer import block_yaml
 def replace_rows(source: str, key: yaml.Node, listed: yaml.Node, before: Any, after: Sequence[Any]) -> str | None:
     """Return the text with the rows `after` in place of the rows `before`, which the list has now.
 
-    key: the name before the list. Rows that stay may change places. None for a list in brackets, or one of whose rows
-    none stays, so that no text can be kept.
+    key: the name before the list. Remaining rows may be reordered. Returns None for a list in brackets, and if no row
+    remains, because then no text can be kept.
     """
     if not isinstance(listed, yaml.SequenceNode) or listed.flow_style or not isinstance(before, list) or not after:
         return None
@@ -21,7 +21,7 @@ def replace_rows(source: str, key: yaml.Node, listed: yaml.Node, before: Any, af
     texts = _texts(source, key, listed, column)
     if texts is None:
         return None
-    # By what tells values apart that are written otherwise: True is 1, and 1 is 1.0.
+    # Key of a value that also distinguishes its type: in Python True equals 1, and 1 equals 1.0.
     left: dict[str, list[int]] = {}
     for number in reversed(range(len(before))):
         left.setdefault(repr(before[number]), []).append(number)
@@ -33,10 +33,10 @@ def replace_rows(source: str, key: yaml.Node, listed: yaml.Node, before: Any, af
     ]
     start, (last, last_text) = texts[0][0], texts[-1]
     if 0 not in kept:
-        # Comments above a list are about the list, as long as its first row is not somewhere else.
+        # Comments above a list belong to the list, unless its first row has moved.
         dash = _dash(source, listed.value[0], column, start) or start
         rows.insert(0, source[start : start_of_line(source, dash)].removesuffix("\n"))
-    # A row that had a line end keeps it at the end of a file that has none: a text of many lines would lose it.
+    # A row keeps its line end at the end of a file without one; otherwise a multi-line text would lose it.
     below = source[last + len(last_text) :] or ("" if kept[-1] in (None, len(before) - 1) else "\n")
     return source[:start] + "\n".join(row for row in rows if row) + below
 
@@ -44,7 +44,7 @@ def replace_rows(source: str, key: yaml.Node, listed: yaml.Node, before: Any, af
 def _texts(source: str, key: yaml.Node, listed: yaml.SequenceNode, column: int) -> list[tuple[int, str]] | None:
     """Return the start and the text of each row, without its last line end; None where rows share lines.
 
-    What stands between two rows belongs to the lower one.
+    Text between two rows belongs to the lower one.
     """
     texts = []
     least = end_of_line(source, key.end_mark.index) + 1
@@ -61,7 +61,7 @@ def _texts(source: str, key: yaml.Node, listed: yaml.SequenceNode, column: int) 
 
 
 def _dash(source: str, row: yaml.Node, column: int, least: int) -> int | None:
-    """Return where the dash of a row stands, on its line or above it."""
+    """Return the position of the dash of a row, on its line or above it."""
     line = start_of_line(source, row.start_mark.index)
     while line >= least:
         if not source[line : line + column].strip() and source[line + column : line + column + 1] == "-":
@@ -71,7 +71,7 @@ def _dash(source: str, row: yaml.Node, column: int, least: int) -> int | None:
 
 
 def _is_comment_within(line: str, column: int) -> bool:
-    """Return whether a line is a comment that stands deeper than the dash of the row above it."""
+    """Return whether a line is a comment that is indented deeper than the dash of the row above it."""
     text = line.lstrip(" ")
     return text.startswith("#") and len(line) - len(text) > column
 

@@ -1,4 +1,4 @@
-"""The definition of a study file: what may stand in it, as the design that it becomes. Pure.
+"""The definition of study files, as the model of the design. Pure.
 
 Each entry is defined here and nowhere else. Checks, the published JSON Schema, the stored form, defaults, what older
 versions did, and the fields of the form all follow from it. docs/studies.md explains every value.
@@ -24,26 +24,26 @@ from studies.rules import RULES
 # Of study files and of stored designs. A change that older versions of Lineup would misread gets the next number: its
 # entries say `since`. An entry that is `optional` needs none. See docs/decisions/0066-a-study-file-is-defined-once.md.
 VERSION = 5
-# As many as one question gets, by a study file or by a later extension.
+# Maximum answers per question, by a study file or an extension.
 MOST_ANSWERS = 100
-# What a study may be for; `studies.models.Purpose` has the words for people.
+# Purposes of a study; `studies.models.Purpose` has their labels.
 PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
-# What an annotator who ends before the last question does: returns the submission, or enters a code.
+# What annotators who end before the last question do: return the submission, or enter a code.
 WAYS_OUT = ("return", "code")
-# Whether choosing an answer sends it: never, where the annotator wishes, or unless they wish otherwise.
+# Whether choosing an option sends the answer: never, if the annotator turns it on, or unless they turn it off.
 ONE_ACTION = ("off", "offered", "on")
-# What fills a page: instructions, consent.
+# Maximum characters of a text that fills a page: instructions, consent.
 LONGEST_PAGE = 50_000
-# What the questions of one part are; with one part, these stand at the top of a study file.
+# The entries of a part; with only one part, they are at the top level of a study file.
 ASKING = ("kind", "ask", "instructions")
 PARTS = "parts"
 
-# In Python `$` alone lets a line end follow; in other languages the rest changes nothing.
+# In Python `$` alone also matches before a final line end; in other languages the rest has no effect.
 _END = r"$(?!\n)"
 AMOUNT = r"^[0-9]{1,6}(\.[0-9]{2})?" + _END
-# A program that sees only the texts, or only the pictures, of a question. Which there are, a room above knows.
+# A program that sees only the texts, or only the pictures, of a question. A higher room knows which exist.
 _BLIND_BASELINE = r"^(text-only|image-only):\S+" + _END
-# A text of many lines; editors that know what it is show it as such.
+# A multi-line text; editors that know the media type show it accordingly.
 _MARKDOWN = "text/markdown"
 # Groups of the form, and headings of its first screen.
 _STUDY, _ANSWERS = "What it is", "How many answers"
@@ -66,7 +66,7 @@ def any_right_is_known(parts: Sequence[Mapping[str, Any]]) -> bool:
 def _usual_purpose(design: Mapping[str, Any]) -> str:
     parts = design[PARTS]
     if any(get_kind(part["kind"]).asks_about_answers for part in parts):
-        # What people find decides about the answers that it is asked about.
+        # What annotators find decides on the answers that they are asked about.
         return "filter"
     if any_right_is_known(parts):
         return "baseline"
@@ -83,33 +83,33 @@ def _usual_least_answers(design: Mapping[str, Any]) -> int:
 
 
 def _condition_schema() -> dict[str, Any]:
-    """Return the schema of a condition; that of its rule says which entries stand in it, and their defaults."""
+    """Return the schema of a condition; the schema of its rule has its entries and their defaults."""
     properties = {
         name: {word: value for word, value in part.items() if word != "default"}
         for name, part in every_property().items()
     }
-    rule = {"enum": list(ELIGIBILITY), "description": "Which rule it is."}
+    rule = {"enum": list(ELIGIBILITY), "description": "The name of the rule."}
     return entry_schema(rule=rule, **properties) | {"required": ["rule"]}
 
 
 class Part(Section):
-    """Questions of one kind; the kind knows what may stand in `ask`."""
+    """Questions of one kind, which defines the entries of `ask`."""
 
     kind: str = entry(..., enum=KINDS)
-    """What a question asks."""
+    """The type of its questions."""
     ask: Options = entry({})
-    """Which roles of the instance are shown."""
+    """The roles of the instance that are shown, and other settings of the kind."""
     instructions: str = entry(
         lambda part: get_kind(part["kind"]).instructions, maxLength=LONGEST_PAGE, contentMediaType=_MARKDOWN
     )
-    """Markdown; default: those of the kind."""
+    """Markdown. Default: the instructions of the kind."""
 
 
 class InstanceSelection(Section):
     from_study: str = entry("", alias="from", first=QUESTION, label="Instances", since=2)
-    """The study whose accepted instances are taken, as soon as they are accepted."""
+    """The study whose accepted instances are used, as soon as they are accepted."""
     sample: int | None = entry(None, since=2, minimum=1)
-    """So many of them, drawn at launch from the seed. Without it: all, also later ones."""
+    """Number of instances in a random sample, drawn at launch from the seed. Default: all, including later ones."""
     type: tuple[str, ...] = entry([], uniqueItems=True)
     subtype: tuple[str, ...] = entry([], uniqueItems=True)
     split: tuple[str, ...] = entry([], uniqueItems=True)
@@ -119,26 +119,26 @@ class InstanceSelection(Section):
 class SurveyLayout(Section):
     size: int = entry(100, minimum=1, maximum=2000)
     double_seats: int = entry(0, minimum=0, maximum=10_000)
-    """So many surveys are answered by twice as many people, to measure agreement."""
+    """Number of surveys answered by a second set of people, to measure agreement."""
 
 
 class Recruitment(Section):
     prolific: bool = entry(True, first=_PEOPLE)
     """People come from Prolific."""
     invite: bool = entry(True, first=_PEOPLE, label="Invitation link")
-    """Everybody with the link can take part, without Prolific."""
+    """Anyone who has the link can take part, without Prolific."""
     any_ids: bool = entry(False, since=2, before=True)
-    """Ids of people and sittings need not be Prolific's, which are 24 hexadecimal digits: for trials by hand and for
-    other platforms that send people in the same way."""
+    """Accept ids of people and sessions that are not Prolific's (24 hexadecimal digits), for manual tests and for other
+    platforms with the same kind of link."""
     prolific_study_ids: tuple[str, ...] = entry([], uniqueItems=True)
     other_studies: str = entry("accept", enum=("accept", "refuse"))
     """What happens to a link from a Prolific study that is not listed."""
     sessions_per_annotator: int = entry(1, minimum=0, maximum=1000)
-    """How many surveys one person may take; 0: any number. Never the same question twice."""
+    """How many surveys one person may take (0: any number). Nobody gets the same question twice."""
 
 
 class Condition(Section):
-    """A rule of eligibility by its name, with what the study file gives it."""
+    """An eligibility rule by its name, with its parameters from the study file."""
 
     model_config = ConfigDict(extra="allow")
     rule: str = entry(...)
@@ -159,11 +159,11 @@ class Condition(Section):
 
 class Time(Section):
     estimated_minutes: int = entry(30, first=_PAY, label="Minutes per survey", minimum=1, maximum=720)
-    """How long one survey takes, estimated."""
+    """Estimated time for one survey."""
     limit_minutes: int = entry(
         lambda design: shortest_limit(design["time"]["estimated_minutes"]), minimum=1, maximum=1440
     )
-    """After it the place is released. Default: the least that Prolific allows."""
+    """When this time is over, the place is released. Default: the minimum that Prolific allows."""
     more_minutes: int = entry(0, since=2, minimum=0, maximum=1440)
     """Extra time that an annotator may request once."""
 
@@ -175,10 +175,10 @@ class Pay(Section):
     per_session: Decimal = entry("0.00", first=_PAY, label="Pay per survey", pattern=AMOUNT)
     """Amount in the currency of the study, such as 8.00."""
     least_answers: int = entry(_usual_least_answers, since=5, before=1, minimum=1, maximum=2000)
-    """A finished session with fewer answers is paid that share of `per_session`. Default: `surveys.size` where
-    questions come from another study while this one is open, and 1 otherwise."""
+    """A finished session with fewer answers is paid in proportion: its answers divided by this number. Default: 1, or
+    `surveys.size` if questions come from another study while this one is open."""
     per_answer: Decimal = entry("0.00", since=3, pattern=AMOUNT)
-    """Besides, for each answer that counts, such as each description; on Prolific, a bonus."""
+    """Extra amount for each stored answer, such as each description; on Prolific, a bonus."""
 
 
 class PracticeEntry(Section):
@@ -198,31 +198,32 @@ class Practice(Section):
 
 class Answering(Section):
     one_action: str = entry("off", since=2, enum=ONE_ACTION)
-    """Whether choosing sends: never, where the annotator wishes, or unless they wish not."""
+    """Whether choosing an option sends the answer: never (off), if the annotator turns it on (offered), or unless the
+    annotator turns it off (on)."""
     last_look: bool = entry(False, since=2)
-    """Whether all answers of the sitting are shown once more before it is finished."""
+    """Whether annotators see all their answers again before they finish."""
     record_writing: bool = entry(True, since=3, before=False)
-    """Where answers are written: whether it is recorded how, without what (keys, pastes, pauses). The consent page says
-    so; without a consent page nothing is recorded."""
+    """For written answers: whether numbers of keys, pastes and pauses are recorded, without their content. The consent
+    page says so; without a consent page nothing is recorded."""
 
 
 class Endings(Section):
     stopped: str = entry("return", since=2, enum=WAYS_OUT)
-    """For whoever stops."""
+    """For annotators who stop early."""
     time_over: str = entry("return", since=2, enum=WAYS_OUT)
-    """For whoever runs out of time."""
+    """For annotators who run out of time."""
 
 
 class Lobby(Section):
     """The pay is in the currency of `pay`."""
 
     minutes: int = entry(0, since=3, minimum=0, maximum=60)
-    """How long somebody is kept waiting at most; 0: nobody is, and they are told so at once."""
+    """Longest time an annotator waits for a question. 0: nobody waits, and annotators learn at once that there is
+    nothing for them."""
     pay: Decimal = entry("0.00", since=3, before="0", pattern=AMOUNT)
-    """Amount for somebody whom nothing came for, such as 0.50. They go back with a completion code of its own."""
+    """Amount for an annotator who waited and got no question, such as 0.50. They get a separate completion code."""
     either_role: bool = entry(False, since=3)
-    """Whether somebody who waits may take part in the study that is waited for instead, where that has a place for
-    them."""
+    """Whether annotators who wait may take part in the upstream study instead, if it has a place for them."""
 
 
 _BASELINE = {
@@ -235,38 +236,38 @@ _BASELINE = {
 
 class BlindSolvability(Section):
     baselines: tuple[str, ...] = entry(..., minItems=1, uniqueItems=True, items=_BASELINE)
-    """Which programs: text-only:ngrams, image-only:colour-and-gradient, ..."""
+    """The programs: text-only:ngrams, image-only:colour-and-gradient, ..."""
     at_most: float = entry(..., minimum=0, maximum=1)
-    """The largest share of right answers that each may have, such as 0.6 where guessing gives 0.5. A tie counts as a
+    """The largest allowed share of right answers of each program, such as 0.6 if guessing gives 0.5. A tie counts as a
     guess."""
 
 
 class LaunchConditions(Section):
     blind_solvability: BlindSolvability | None = entry(None, since=4)
-    """Programs that see only the texts, or only the pictures, of each question must not be right too often. They are
-    asked with `predict`, while the study is a draft."""
+    """Programs that see only the texts, or only the images, of each question must not be right too often. Run them
+    while the study is a draft, on its page or with `predict`."""
 
 
 class Design(Section):
-    """What a study asks, of what, by how many, how they come and what they are paid."""
+    """The whole content of a study file: questions, instances, annotators, recruitment and pay."""
 
     version: int = entry(lambda _: VERSION, minimum=1, maximum=VERSION)
-    """Which version of study files it was written for; without it, the current one."""
+    """The version of the study file's format. Default: the current one."""
     study: str = entry(..., group=_STUDY, pattern="^[a-z0-9]+(-[a-z0-9]+)*" + _END, maxLength=50)
-    """The name in addresses and commands: small letters, digits and single hyphens."""
+    """The name in URLs and commands: small letters, digits and single hyphens."""
     title: str = entry(..., group=_STUDY, first=QUESTION, minLength=1, maxLength=200)
-    """What annotators read."""
+    """The title that annotators read."""
     purpose: str = entry(_usual_purpose, group=_STUDY, since=2, before=_first_purpose, enum=PURPOSES)
-    """What the study is for. Default: filter where it asks about answers, else baseline where right answers are known,
-    collection where the kind only collects, and filter otherwise."""
+    """What the study is for. Default: filter if it asks about answers of another study. If not, baseline if the right
+    answers are known, collection if the kind only collects, and filter for all others."""
     dataset: bool | None = entry(None, group=_STUDY, since=2)
-    """Whether the items that it accepts belong to the dataset of the project. true: beside other studies of the
-    dataset, in place of those that select some of its instances or feed it. Default: true for a filter when the project
-    has no dataset yet, or when a study of the dataset feeds it."""
+    """Whether its accepted items belong to the dataset of the project. true: it joins the other studies of the dataset,
+    and replaces those that feed it or select some of its instances. Default: true for a filter if the project has no
+    dataset yet, or if a study of the dataset feeds it."""
     parts: tuple[Part, ...] = entry(None, minItems=2, maxItems=lambda: len(KINDS))
-    """In place of `kind`: questions of several kinds, one part of the survey after another."""
+    """Instead of `kind`: questions of several kinds, one part of the survey after another."""
     instances: InstanceSelection = entry({}, since=2)
-    """Which instances of the project are asked about; without it, all."""
+    """The instances of the project that it asks about. Default: all."""
     answers: int = entry(
         1, group=_ANSWERS, first=_PEOPLE, label="Answers per question", minimum=1, maximum=MOST_ANSWERS
     )
@@ -274,56 +275,57 @@ class Design(Section):
     max_answers: int = entry(
         lambda design: design.get("answers"), group=_ANSWERS, since=2, minimum=1, maximum=MOST_ANSWERS
     )
-    """An undecided question gets more answers, one at a time, up to this. Default: answers."""
+    """An undecided question gets more answers, one at a time, up to this number. Default: answers."""
     surveys: SurveyLayout = entry({})
-    """How questions are dealt into surveys. All questions about an instance stand in one survey."""
+    """How questions are divided into surveys. All questions about an instance are in the same survey."""
     rule: str = entry(lambda design: get_kind(design[PARTS][0]["kind"]).rule, group=_ANSWERS, enum=RULES)
-    """The acceptance rule; without it, that of the kind."""
+    """The acceptance rule. Default: the rule of the kind."""
     seed: str = entry(lambda design: design["study"], group=_ANSWERS, maxLength=100)
-    """Decides how questions are dealt into surveys, and samples; default: study."""
+    """Random seed of the surveys and samples. Default: study."""
     recruitment: Recruitment = entry({}, since=2)
-    """Who may come in, and how."""
+    """Where annotators come from."""
     eligibility: tuple[Condition, ...] = entry([], since=3, items=_condition_schema)
-    """Who may take part, and who is asked what: rules that all must hold."""
+    """Who may take part, and who gets which questions. All of these rules apply."""
     time: Time = entry({}, since=2)
-    """In minutes, for one session."""
+    """Minutes for one session."""
     pay: Pay = entry({})
-    """What one finished session is paid, and what each answer is besides."""
+    """Pay for a finished session, and extra pay for each answer."""
     language: str = entry(
         "en", group=_STUDY, since=2, before="", pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*" + _END, maxLength=35
     )
     """The language of its texts, buttons, numbers and times, as a tag such as en, es, eu, ar or pt-BR."""
     contact: str = entry("", group=_STUDY, first=_PEOPLE, since=2, maxLength=300)
-    """Whom annotators write to, and how: a name and an address. Needed at launch."""
+    """Name and address of the person whom annotators can write to. Required at launch."""
     ethics: str = entry("", group=_STUDY, optional=True, maxLength=300)
-    """The ethics approval: who gave it, and its number. It stands on the consent page and in the dataset card."""
+    """The ethics approval: who gave it, and its number. It appears on the consent page and in the dataset card."""
     consent: str = entry("", maxLength=LONGEST_PAGE, contentMediaType=_MARKDOWN)
-    """Markdown; without it, no consent page."""
+    """Markdown. Without it there is no consent page."""
     practice: Practice = entry({})
     """Questions with feedback before the survey."""
     answering: Answering = entry({}, since=2)
     """How the page of a question is used."""
     endings: Endings = entry({}, since=2)
-    """Where a sitting leads that ends before its last question: the annotator returns the submission, unpaid, or goes
-    back with a completion code of its own, and the researcher decides about the pay."""
+    """What happens to a session that ends before its last question. return: the annotator returns the submission,
+    unpaid. code: they get a separate completion code, and the researcher decides about the pay."""
     lobby: Lobby = entry({}, since=3)
-    """For studies that take their instances from another study, which may have nothing ready when somebody arrives."""
+    """For studies that take their instances from another study: what happens if no question is ready when an annotator
+    arrives."""
     conditions: LaunchConditions = entry({}, since=4)
-    """What must hold before the study can be launched."""
+    """Requirements for the launch."""
 
     @property
     def is_live(self) -> bool:
-        """Whether its questions come one by one from another study, while it is open."""
+        """Whether its questions come from another study one by one, while it is open."""
         return bool(self.instances.from_study) and self.instances.sample is None
 
     @property
     def knows_right(self) -> bool:
-        """Whether it asks questions whose right answer is known beforehand."""
+        """Whether some of its questions have right answers that are known in advance."""
         return any_right_is_known([{"kind": part.kind, "ask": part.ask} for part in self.parts])
 
     @property
     def questions_per_instance(self) -> int:
-        """The most questions that it asks about one instance or, where it asks about answers, about one answer."""
+        """The maximum number of questions about one instance or, if it asks about answers, about one answer."""
         return sum(len(get_kind(part.kind).variants(part.ask)) for part in self.parts)
 
     @property
@@ -338,27 +340,26 @@ class Design(Section):
 
     @property
     def asks_about_answers(self) -> bool:
-        """Whether its questions are about answers: those of the study that feeds it, or imported descriptions."""
+        """Whether its questions are about answers of its upstream study, or about imported descriptions."""
         return any(get_kind(part.kind).asks_about_answers for part in self.parts)
 
     @property
     def excludes_upstream_annotators(self) -> bool:
-        """Whether annotators skip instances that they met in the study that feeds it."""
+        """Whether annotators skip instances that they saw in the upstream study."""
         kinds = [get_kind(part.kind) for part in self.parts]
         return any(isinstance(kind, AsksAboutAnswers) and kind.excludes_upstream_annotators for kind in kinds)
 
     @property
     def records_writing(self) -> bool:
-        """Whether it records how texts are written: only where annotators write, and the consent says so."""
+        """Whether it records how texts are written: only if annotators write, and the consent page says so."""
         is_written = any(get_kind(part.kind).is_written for part in self.parts)
         return self.answering.record_writing and bool(self.consent) and is_written
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> Self:
-        """Return a design from what `to_stored` of this or an older version made.
+        """Return the design of a stored form, written by `to_stored` of this or an older version.
 
-        It was checked when it was made. Raises DesignRefused for a design of a later version, and for one with entries
-        that are missing or unknown.
+        It was checked when it was stored. Raises DesignRefused for a later version, and for missing or unknown entries.
         """
         version = stored.get("version", 0)
         if version > VERSION:
@@ -366,9 +367,9 @@ class Design(Section):
                 f"of version {version}; this Lineup reads versions up to {VERSION}. Go back to the later Lineup."
             )
         whole = {name: value for name, value in stored.items() if name not in ASKING}
-        # Designs stood without `parts` before there were several.
+        # Old designs have no `parts`.
         asked = stored.get(PARTS) or [{name: stored[name] for name in ASKING if name in stored}]
-        whole[PARTS] = [with_usual_options(part) for part in asked]
+        whole[PARTS] = [add_option_defaults(part) for part in asked]
         if version < VERSION:
             whole = fill(cls, whole | {"version": VERSION}, lambda entry: _earlier_default(entry, version, whole))
         try:
@@ -378,9 +379,9 @@ class Design(Section):
             raise _refuse(f"not one of version {VERSION}. {wrong}.") from error
 
     def to_stored(self) -> dict[str, Any]:
-        """Return the design as plain JSON, from which `from_stored` makes an equal one.
+        """Return the design as plain JSON for `from_stored`.
 
-        The first part stands at the top too, where the first versions look for it: a site can go back to them.
+        The first part is repeated at the top level for the first versions, so that a downgrade is possible.
         """
         values = self.model_dump(mode="json", by_alias=True)
         return before_parts(values, values[PARTS][0])
@@ -391,14 +392,14 @@ def _refuse(reason: str) -> DesignRefused:
 
 
 def _earlier_default(entry: Entry, version: int, stored: Mapping[str, Any]) -> Any:
-    """Return what `version` did where it had no such entry, `...` where it had one."""
+    """Return the behaviour of `version` without this entry, `...` if it had the entry."""
     if version >= entry.since:
         return ...
     return entry.before(stored) if callable(entry.before) else entry.before
 
 
-def with_usual_options(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part with the defaults of its kind in `ask`, those of options that came later too."""
+def add_option_defaults(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part with all defaults of its kind in `ask`, including options that were added later."""
     if part.get("kind") not in KINDS:
         return dict(part)
     return {**part, "ask": with_defaults(part.get("ask", {}), get_kind(part["kind"]).ask_schema)}

@@ -12,7 +12,7 @@ Path = tuple[str | int, ...]
 Lines = Mapping[Path, int]
 
 LARGEST_FILE = 1_000_000
-# Far more than a study needs; aliases of aliases could make billions.
+# Far more than a study needs; nested aliases could expand to billions.
 MOST_ENTRIES = 300_000
 
 
@@ -61,7 +61,7 @@ def _load(text: str) -> tuple[Any, Lines]:
 
 
 def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], above: set[int]) -> Iterator[Problem]:
-    """Note the line of every value, and yield what YAML allows and a study file does not."""
+    """Record the line of every value, and yield problems with constructs that YAML allows and study files do not."""
     lines[path] = node.start_mark.line + 1
     if len(lines) > MOST_ENTRIES:
         raise DesignRefused([Problem(lines[path], "The study file has too many entries. Do aliases repeat aliases?")])

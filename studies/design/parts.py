@@ -1,4 +1,4 @@
-"""Moves the questions of a study file into `parts` and out again, with their comments. Pure."""
+"""Move the questions of a study file into `parts` and back, with their comments. Pure."""
 
 import yaml
 
@@ -11,9 +11,9 @@ _STEP = 2
 
 
 def move_into_parts(source: str) -> str:
-    """Return a study file with what is asked at its top as the only one of `parts`.
+    """Return a study file with its top-level questions as the only one of `parts`.
 
-    The file ends with a line end then. Raises DesignRefused for a text that cannot be read.
+    The result ends with a line end. Raises DesignRefused for an unreadable text.
     """
     source = source if source.endswith("\n") else f"{source}\n"
     values, _ = read_values(source)
@@ -25,8 +25,8 @@ def move_into_parts(source: str) -> str:
 def move_out_of_parts(source: str) -> str:
     """Return a study file with its only part at the top, in place of `parts`.
 
-    The file stays unchanged if it has several parts, asks something at the top too, or has unknown entries in the part.
-    Raises DesignRefused for a text that cannot be read.
+    The file is unchanged if it has several parts, questions at the top level, or unknown entries in the part. Raises
+    DesignRefused for a text that cannot be read.
     """
     values, _ = read_values(source)
     listed = values.get(PARTS)

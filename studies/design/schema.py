@@ -1,4 +1,4 @@
-"""The JSON Schema of study files, made of their definition. Pure.
+"""The JSON Schema of study files, generated from their definition. Pure.
 
 It is published as docs/study-file.schema.json, so that editors check a study file while it is written.
 """
@@ -18,7 +18,7 @@ from studies.rules import RULES
 
 
 def study_schema() -> Mapping[str, Any]:
-    """Return the JSON Schema (2020-12) of a study file; defaults stand in it."""
+    """Return the JSON Schema (2020-12) of a study file, with defaults."""
     return _schema_with(tuple(KINDS), tuple(RULES), tuple(ELIGIBILITY))
 
 

@@ -1,4 +1,4 @@
-"""The places of values and comments in the text of a study file. Pure."""
+"""Positions of values and comments in the text of a study file. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ import yaml
 
 
 def end_of(source: str, node: yaml.Node) -> int:
-    """Return where the text of a value ends, without the comments that YAML counts to a list or a section."""
+    """Return where the text of a value ends, without the comments that YAML assigns to a list or a section."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style:
         if not node.value:
             return node.start_mark.index
@@ -43,7 +43,7 @@ def lost_comments(before: str, after: str) -> list[str]:
 
 
 def _comments(source: str) -> Iterator[str]:
-    """Yield each text after a # that stands between two YAML tokens; inside a token, # begins no comment."""
+    """Yield each comment: a text after a # between two YAML tokens. Inside a token, # does not begin a comment."""
     end = 0
     for token in yaml.scan(source, Loader=yaml.SafeLoader):
         for line in source[end : token.start_mark.index].split("\n"):
@@ -52,7 +52,7 @@ def _comments(source: str) -> Iterator[str]:
                 yield comment.strip()
         end = token.end_mark.index
         if isinstance(token, yaml.ScalarToken) and token.style in ("|", ">"):
-            # A comment beside the mark of a text of many lines; those below belong to what follows.
+            # A comment next to the mark of a multi-line text; comments below belong to what follows.
             _, mark, comment = source[token.start_mark.index : end].partition("\n")[0].partition("#")
             if mark:
                 yield comment.strip()

@@ -19,12 +19,12 @@ _Dumper.add_representer(str, _text)
 
 
 def block_yaml(value: Any) -> str:
-    """Return YAML with a line for each entry; it ends with a line end."""
+    """Return YAML with one line per entry, and a final line end."""
     dumped: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDEST)
     return dumped
 
 
 def inline_yaml(value: Any) -> str:
-    """Return YAML that can stand after a colon or in brackets, without a line end."""
+    """Return YAML for the place after a colon or in brackets, without a line end."""
     dumped: str = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=_WIDEST)
     return dumped.removesuffix("\n").removesuffix("\n...")

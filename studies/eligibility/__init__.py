@@ -8,7 +8,7 @@ from functools import cache
 from pkgutil import resolve_name
 from typing import Any
 
-from studies.eligibility.base import ACCEPTANCE, NOTHING, Barred, Eligibility, Person, Record
+from studies.eligibility.base import ACCEPTANCE, NOTHING, BarredQuestions, Eligibility, Person, Record
 
 RULES = {
     "not_author": "studies.eligibility.not_author.NotAuthor",
@@ -42,7 +42,7 @@ __all__ = [
     "ACCEPTANCE",
     "NOTHING",
     "RULES",
-    "Barred",
+    "BarredQuestions",
     "Eligibility",
     "Person",
     "Record",

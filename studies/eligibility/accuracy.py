@@ -21,20 +21,20 @@ class Accuracy(Eligibility):
 
     name = "accuracy"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
-        study=study_property("The study whose answers are judged; it may be this one if people may come again."),
+        study=study_property("The study whose answers are judged. It can be this study if people may take part again."),
         at_least={"type": "number", "minimum": 0, "maximum": 1, "description": "The share of good answers needed."},
         answers={
             "type": "integer",
             "minimum": 1,
             "default": 10,
-            "description": "People with fewer judged answers are let in.",
+            "description": "The minimum number of judged answers. People with fewer may take part.",
         },
         by={
             "type": "string",
             "enum": [RIGHT_ANSWERS, ACCEPTANCE],
             "default": RIGHT_ANSWERS,
-            "description": "When an answer is good: if it is right, or if the studies that asked others about it "
-            "accepted it.",
+            "description": "When an answer is good: if it is right (right_answers), or if downstream studies "
+            "accepted it (acceptance).",
         },
     )
     told = gettext_noop("This study needs people whose earlier answers matched more often. Thank you for your answers.")

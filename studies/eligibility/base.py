@@ -55,20 +55,20 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Barred:
+class BarredQuestions:
     """Questions that a person must not get: about these `instances` or made from these `answers` (ids)."""
 
     instances: frozenset[int] = frozenset()
     answers: frozenset[int] = frozenset()
 
-    def __or__(self, other: "Barred") -> "Barred":
-        return Barred(self.instances | other.instances, self.answers | other.answers)
+    def __or__(self, other: "BarredQuestions") -> "BarredQuestions":
+        return BarredQuestions(self.instances | other.instances, self.answers | other.answers)
 
     def __bool__(self) -> bool:
         return bool(self.instances or self.answers)
 
 
-NOTHING = Barred()
+NOTHING = BarredQuestions()
 
 
 class Eligibility:
@@ -92,7 +92,7 @@ class Eligibility:
         """Return whether `person` is excluded from the whole study."""
         return False
 
-    def bars(self, person: Person, given: Mapping[str, Any]) -> Barred:
+    def bars(self, person: Person, given: Mapping[str, Any]) -> BarredQuestions:
         """Return the questions that `person` must not get."""
         return NOTHING
 

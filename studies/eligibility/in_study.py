@@ -9,7 +9,7 @@ from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_
 class InStudy(Eligibility):
     name = "in_study"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
-        study=study_property("Only people who answered something in this study may take part.")
+        study=study_property("Only people who have answered at least one question of this study may take part.")
     )
     told = gettext_noop("This study continues another one and is for people who took part in that one.")
     reason = "had not taken part in the required study."

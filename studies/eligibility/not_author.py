@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from studies.eligibility.base import Barred, Eligibility, Person, entry_schema, gettext_noop
+from studies.eligibility.base import BarredQuestions, Eligibility, Person, entry_schema, gettext_noop
 
 
 class NotAuthor(Eligibility):
@@ -14,5 +14,5 @@ class NotAuthor(Eligibility):
     told = gettext_noop("The remaining questions are about your own answers, so other people answer them.")
     reason = "came when only questions about their own answers were left."
 
-    def bars(self, person: Person, given: Mapping[str, Any]) -> Barred:
-        return Barred(answers=person.answers)
+    def bars(self, person: Person, given: Mapping[str, Any]) -> BarredQuestions:
+        return BarredQuestions(answers=person.answers)

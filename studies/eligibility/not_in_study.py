@@ -9,7 +9,7 @@ from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_
 class NotInStudy(Eligibility):
     name = "not_in_study"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
-        study=study_property("People who answered something in this study may not take part.")
+        study=study_property("People who have answered at least one question of this study may not take part.")
     )
     told = gettext_noop("You took part in another of our studies, and this one needs people who did not.")
     reason = "had taken part in a study whose annotators are excluded."

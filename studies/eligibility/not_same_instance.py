@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from studies.eligibility.base import Barred, Eligibility, Person, entry_schema, gettext_noop, study_property
+from studies.eligibility.base import BarredQuestions, Eligibility, Person, entry_schema, gettext_noop, study_property
 
 
 class NotSameInstance(Eligibility):
@@ -11,10 +11,10 @@ class NotSameInstance(Eligibility):
 
     name = "not_same_instance"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
-        study=study_property("Nobody is asked about an instance that they had in this study.")
+        study=study_property("People do not get instances again that they had in this study.")
     )
     told = gettext_noop("The remaining questions show what you have already seen in another study.")
     reason = "came when only questions about instances they had in another study were left."
 
-    def bars(self, person: Person, given: Mapping[str, Any]) -> Barred:
-        return Barred(instances=person.record(given["study"]).instances)
+    def bars(self, person: Person, given: Mapping[str, Any]) -> BarredQuestions:
+        return BarredQuestions(instances=person.record(given["study"]).instances)

@@ -24,7 +24,9 @@ class Qualified(Eligibility):
         of={
             "type": "integer",
             "minimum": 1,
-            "description": "Out of this number of questions, all of which must have been answered.",
+            "description": (
+                "The number of answered questions that `right` is out of; people must have answered this many."
+            ),
         },
     )
     told = gettext_noop("This study is for people who have passed another one.")
@@ -32,7 +34,7 @@ class Qualified(Eligibility):
 
     def problems(self, given: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         if given["right"] > given["of"]:
-            yield "right", f"Nobody can be right in {given['right']} of {given['of']}."
+            yield "right", f"{given['right']} right answers of {given['of']} are impossible."
 
     def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:
         record = person.record(given["study"])

@@ -72,7 +72,7 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int, advance: Callable[[i
             written = 0
             for done, member in enumerate(members, start=1):
                 target = folder / (member.filename.removeprefix(f"{top}/") if top else member.filename)
-                _clear_the_way(target, folder, archive.name)
+                _make_parents(target, folder, archive.name)
                 with opened.open(member) as source, target.open("wb") as out:
                     for block in iter(partial(source.read, BLOCK), b""):
                         written += len(block)
@@ -87,9 +87,7 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int, advance: Callable[[i
         # Damage found by bz2 has no errno; a seek before the start is EINVAL.
         if isinstance(error, OSError) and error.errno not in {None, EINVAL}:
             raise
-        raise BadArchive(
-            f"{archive.name} cannot be unpacked ({error}). Make the zip again, without a password."
-        ) from error
+        raise BadArchive(f"{archive.name} cannot be unpacked ({error}). Zip it again, without a password.") from error
     if top and not (folder / top).exists():
         (folder / top).symlink_to(".", target_is_directory=True)
     return written
@@ -105,7 +103,7 @@ def tables_in(archive: Path) -> list[str]:
         with zipfile.ZipFile(archive) as opened:
             names = [member.filename for member in _members(opened, archive.name)]
     except DAMAGED as error:
-        raise BadArchive(f"{archive.name} cannot be read ({error}). Make the zip again, without a password.") from error
+        raise BadArchive(f"{archive.name} cannot be read ({error}). Zip it again, without a password.") from error
     found = ([name for name in names if re.fullmatch(table, name, re.IGNORECASE)] for table in TABLES)
     return next(filter(None, found), [])
 
@@ -115,11 +113,11 @@ def _members(opened: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
     files = (member for member in opened.infolist() if not member.filename.endswith("/"))
     members = [member for member in files if not _is_left_by_system(member)]
     if len(members) > MOST_MEMBERS:
-        raise BadArchive(f"{name} holds {len(members):,} files; at most {MOST_MEMBERS:,} are taken.")
+        raise BadArchive(f"{name} has {len(members):,} files; at most {MOST_MEMBERS:,} are allowed.")
     names: set[str] = set()
     for number, member in enumerate(members, start=1):
         if problem := _problem_with_member(member, names):
-            raise BadArchive(f"{name}: file {number}, {_shorten(member.filename)}, is refused. {problem}")
+            raise BadArchive(f"{name}: file {number}, {_shorten(member.filename)}, is not allowed. {problem}")
         names.add(member.filename)
     folders = {str(folder) for each in names for folder in PurePosixPath(each).parents}
     if both := sorted(names & folders):
@@ -133,9 +131,9 @@ def _problem_with_member(member: zipfile.ZipInfo, names: Container[str]) -> str:
     if member.filename in names:
         return "Another file has the same name. Rename one of the two."
     if member.flag_bits & _ENCRYPTED:
-        return "It has a password. Make the zip again, without one."
+        return "It has a password. Zip the files again, without one."
     if member.filename.lower().endswith(".zip"):
-        return "It is a zip in a zip. Put its files themselves into the zip."
+        return "It is a zip in a zip. Put its files directly into the outer zip."
     # The upper 16 bits are the Unix mode, 0 for zips made on other systems.
     kind = stat.S_IFMT(member.external_attr >> 16)
     return "" if kind in {0, stat.S_IFREG} else "It is a link or a device. Put the file itself into the zip."
@@ -156,7 +154,7 @@ def _only_folder(members: list[zipfile.ZipInfo], archive: Path) -> str:
     return archive.stem if tops == {archive.stem} else ""
 
 
-def _clear_the_way(target: Path, folder: Path, name: str) -> None:
+def _make_parents(target: Path, folder: Path, name: str) -> None:
     """Make the parent folders of `target`.
 
     Raises BadArchive if they lead out of `folder` (a symbolic link), or if a file and a folder clash.

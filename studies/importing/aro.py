@@ -36,7 +36,7 @@ Problems = list[RowProblem]
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
     """Yield a record per case. The key is the file type and the number of the case from 0, "relation/12".
 
-    A region of a scene is an image of its own (`studies.importing.parts`). Unknown fields are kept in the reference as
+    A region of a scene is a separate image (`studies.importing.parts`). Unknown fields are kept in the reference as
     `other`.
     """
     start = stream.tell()
@@ -100,7 +100,7 @@ def _read_order(item: Row, name: str) -> Iterator[Record | RowProblem]:
     options = fields["caption_options"]
     is_list = isinstance(options, list) and all(option is None or isinstance(option, str) for option in options)
     if not is_list or len(options) != 1 + len(SHUFFLED):
-        made = f"the caption and {len(SHUFFLED)} that were made of it, a text or null each"
+        made = f"the caption and its {len(SHUFFLED)} variants, each a text or null"
         problems.append(RowProblem(row, "caption_options", f"The field must be a list of {made}."))
     elif options[0] is None:
         problems.append(RowProblem(row, "caption_options", "The caption itself is missing."))

@@ -62,12 +62,12 @@ def in_order(folder: str, names: Iterable[str], size: int) -> list[str]:
     for name in sorted(images):
         number = number_of(name)
         if number is None:
-            raise NoSuchPlace(f"The folder {folder} has an image {name} without a number. Call it img and a number.")
+            raise NoSuchPlace(f"The folder {folder} has an image {name} without a number. Name it img and a number.")
         if number in by_number:
             raise NoSuchPlace(f"The folder {folder} has the number {number} twice: {by_number[number]} and {name}.")
         by_number[number] = name
     if len(images) != size:
         count = format_count(len(images), "image")
-        sentence = f"The folder {folder} has {count} called img and a number; an image set has {size}."
+        sentence = f"The folder {folder} has {count} named img and a number; an image set has {size}."
         raise NoSuchPlace(sentence, absent=len(images) < size)
     return [by_number[number] for number in sorted(by_number)]

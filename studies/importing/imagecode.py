@@ -134,7 +134,7 @@ def _read_pairs(items: Iterator[Row | RowProblem]) -> Iterator[Note | RowProblem
         known = about.setdefault(directory, {}).setdefault(target, {PAIRED: other})[PAIRED]
         if known != other:
             yield RowProblem(
-                row, "neg_idx", f"Image {target} of {directory} has neg_idx {known} before. Keep one of them."
+                row, "neg_idx", f"Image {target} of {directory} already has neg_idx {known}. Keep one of them."
             )
     for directory, notes in about.items():
         yield from _note(rows[directory], directory, notes)
@@ -248,8 +248,8 @@ def _kind(row: int, fields: Mapping[str, Any], directory: str, problems: Problem
                 RowProblem(
                     row,
                     "directory",
-                    f"Nothing says whether {directory!r} is static or video: its name begins with none of "
-                    f"{', '.join(PREFIXES)}. Call it static-... or video-..., or write a line of JSON for each set "
+                    f"Lineup does not know whether {directory!r} is static or video: its name begins with none of "
+                    f"{', '.join(PREFIXES)}. Name it static-... or video-..., or write a line of JSON for each set "
                     'with its "kind".',
                 )
             )

@@ -114,7 +114,7 @@ def _right(row: int, given: Mapping[str, Any], images: list[SourceImage], proble
     if isinstance(index, bool) or right not in [*options, NONE]:
         name = "chosen_index" if index is not None else "right"
         problems.append(
-            RowProblem(row, f"reference.{name}", f"{given[name]!r} is none of the row's {len(images)} images.")
+            RowProblem(row, f"reference.{name}", f"{given[name]!r} is not one of the row's {len(images)} images.")
         )
         return ""
     return str(right)

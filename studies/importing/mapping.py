@@ -118,7 +118,7 @@ def problems_with_mapping(mapping: ColumnMapping, columns: Sequence[str]) -> dic
             problems[column] = problem if role else f"The {target} has no role. Name one, as in {target}:{target}."
         elif (target in ONCE or target == CAPTION) and first.setdefault(entry, column) != column:
             what = f"the caption {role}" if target == CAPTION else f"the {TARGETS[target].lower()}"
-            problems[column] = f"The column {first[entry]!r} is {what} too. Choose something else for one of them."
+            problems[column] = f"The column {first[entry]!r} is also {what}. Choose something else for one of the two."
     roles = {name: {role for _, role in columns_of_role(mapping, name, columns)} for name in (CAPTION, IMAGE)}
     if not problems and not roles[CAPTION] and not roles[IMAGE]:
         problems[None] = "No column is a caption or an image. Assign at least one."
@@ -282,7 +282,7 @@ def _is_short(value: Any) -> bool:
 
 
 def _names_rows(values: list[Any], rows: int) -> bool:
-    """Return whether every row has a value of its own."""
+    """Return whether all rows have different values."""
     return bool(rows) and len(set(map(str, values))) == rows
 
 

@@ -60,8 +60,9 @@ def problems_with_change(old: ColumnMapping, new: ColumnMapping) -> dict[str | N
     if not problems and (unknown := _unordered(old, new)):
         for column in unknown:
             problems[column] = (
-                "Lineup does not know which picture of the role was in this column, because the names of the columns "
-                "have no numbers. Give all columns of the role the same role, or import the file into a new project."
+                "Lineup does not know which image of the role was in this column, because the names of "
+                "the columns have no numbers. Give all columns of the role the same role, or import the "
+                "file into a new project."
             )
     return problems
 
@@ -83,7 +84,7 @@ def image_moves(old: ColumnMapping, new: ColumnMapping) -> list[ImageMove]:
 
 
 def right_answers(old: ColumnMapping, new: ColumnMapping) -> dict[str, str]:
-    """Return option -> its name after the change, for every option whose name changes; "" for one that is none.
+    """Return option -> its name after the change, for every option whose name changes; "" for one that is removed.
 
     A name that ends in "-" or "_" is followed by a number: images of a role, further captions of a list.
     """
@@ -103,7 +104,7 @@ def right_answers(old: ColumnMapping, new: ColumnMapping) -> dict[str, str]:
             if move.each_has == 1:
                 renamed[source] = named
     changed = {name: after for name, after in renamed.items() if name != after}
-    # A role of its own, such as `caption_2`, is no further caption of another.
+    # A role such as `caption_2` is separate, and not a further caption of another role.
     return changed | {role: renamed[role] for _, role in captions if f"{role.rpartition('_')[0]}_" in changed}
 
 

@@ -1,4 +1,4 @@
-"""Parquet files as Hugging Face datasets write them: rows as plain JSON, and pictures that lie in their cells.
+"""Parquet files as Hugging Face datasets write them: rows as plain JSON, and pictures in cells.
 
 A picture in a cell is named by file, row (from 0) and column, as RFC 7111 names a cell of a table; one in a list, also
 by its position: `train.parquet#cell=12,image`, `train.parquet#cell=12,images/3`.

@@ -87,7 +87,7 @@ def decode(data: bytes, *, max_pixels: int) -> tuple[PictureFacts, Image.Image]:
 
 
 def cut(data: bytes, box: tuple[int, int, int, int], *, max_pixels: int) -> bytes:
-    """Return a rectangle of a picture as PNG. Raises NotAPicture, also if it lies outside the picture.
+    """Return a rectangle of a picture as PNG. Raises NotAPicture, also if it is outside the picture.
 
     box: left, top, width and height in pixels of the file, before the EXIF orientation; clipped to the picture.
     """
@@ -175,7 +175,7 @@ def _open(data: bytes, *, max_pixels: int) -> Image.Image:
             "Make it smaller, or raise IMAGE_MAX_PIXELS."
         )
     if _has_more_frames(image):
-        raise NotAPicture("The image is animated or has several pages. Save the one that is meant as its own file.")
+        raise NotAPicture("The image is animated or has several pages. Save the image you want as a separate file.")
     return image
 
 

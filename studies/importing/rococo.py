@@ -28,7 +28,7 @@ def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
         yield RowProblem(
             0,
             "",
-            f"Its name {name!r} does not say how the captions are altered. Call it as RoCOCO does: "
+            f"Its name {name!r} does not say how the captions are altered. Name it as RoCOCO does: "
             f"{', '.join(f'{policy}.json' for policy in POLICIES)}.",
         )
         return

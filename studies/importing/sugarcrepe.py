@@ -24,8 +24,8 @@ def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
         yield RowProblem(
             0,
             "",
-            f"Its name {name!r} does not say which type and subtype it is of. "
-            "Call it as SugarCrepe does: add_obj.json, swap_att.json and so on.",
+            f"Its name {name!r} does not say its type and subtype. Name it as SugarCrepe does: "
+            "add_obj.json, swap_att.json and so on.",
         )
         return
     yield from read_each(read_json_items(stream), partial(_read_item, category=category))

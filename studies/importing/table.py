@@ -45,7 +45,7 @@ ARROW_ELSEWHERE = (
 NO_MAPPING = "The format table needs a mapping that says what each column is (--mapping)."
 # The names that the `datasets` library gives to the files of a split.
 _SPLIT_FILE = re.compile(r"(?P<split>train|validation|valid|val|dev|test)(-\d{5}-of-\d{5})?")
-# Files that lie in a folder named after their split: beside images, and those of `save_to_disk`.
+# Files in a folder named after their split: beside images, and those of `save_to_disk`.
 _NAMED_BY_FOLDER = re.compile(r"metadata|data-\d{5}-of-\d{5}")
 # The name of the file beside the images of a folder, without its ending.
 METADATA = "metadata"
@@ -65,7 +65,7 @@ class Sample:
 def read(stream: BinaryIO, mapping: ColumnMapping | None = None, folder: str = "") -> Iterator[Record | RowProblem]:
     """Return a record per row. Columns that the mapping does not name are kept in the reference as `other`.
 
-    `folder`: where the file lies in its dataset. Without a column for it, the key is the name of the file and the
+    `folder`: the folder of the file in its dataset. Without a column for it, the key is the name of the file and the
     number of the row from 0: `pairs/12`. The split is that in the name of the file or its folder, as in
     `train-00000-of-00002.parquet` and `train/metadata.csv`. Empty cells are left out.
     """
@@ -89,7 +89,7 @@ def read(stream: BinaryIO, mapping: ColumnMapping | None = None, folder: str = "
 
 
 def sample(stream: BinaryIO, count: int, folder: str = "") -> Sample:
-    """Return the columns and the first `count` rows of a file, which lies in `folder` of its dataset."""
+    """Return the columns and the first `count` rows of a file in `folder` of its dataset."""
     rows: list[Mapping[str, Any]] = []
     for item in _open_rows(stream, folder)[1]:
         if isinstance(item, tuple):
@@ -280,5 +280,5 @@ def _right(
     several = {role for role, position in places_of(images) if position == 1}
     if text.isdecimal() and len(several) == 1 and (place := f"{several.pop()}-{int(text)}") in places:
         return place
-    cells.refuse(column, f"{text!r} is none of the row's options: {', '.join(known)}.")
+    cells.refuse(column, f"{text!r} is not one of the row's options: {', '.join(known)}.")
     return ""

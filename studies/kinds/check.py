@@ -48,13 +48,13 @@ class Check(SeveralChoices):
         image=role_schema("image", "The role of the image."),
         captions=list_schema(
             ["caption"],
-            "The roles of the captions that are statements about the image; an instance that lacks one is asked about "
-            "the others.",
+            "The roles of the captions that are statements about the image. If an instance lacks "
+            "one, only the others are asked.",
             maxItems=MOST_STATEMENTS,
         ),
         statements=list_schema(
             [],
-            "Statements that are made about every image, after those of its instance.",
+            "Statements about every image, shown after the captions of its instance.",
             longest=LONGEST_STATEMENT,
             maxItems=MOST_STATEMENTS,
         ),
@@ -75,12 +75,21 @@ true.
     def problems(self, ask: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         count = len(ask["captions"]) + len(ask["statements"])
         if not count:
-            yield "statements", "Nothing is asked about the image: name `ask.captions`, `ask.statements`, or both."
+            yield (
+                "statements",
+                "There are no statements about the image. Write `ask.captions`, `ask.statements`, or both.",
+            )
         if count > MOST_STATEMENTS:
-            yield "statements", f"These are {count} statements about one image; the most are {MOST_STATEMENTS}."
+            yield (
+                "statements",
+                f"There are {count} statements about one image; at most {MOST_STATEMENTS} are allowed.",
+            )
         for statement in ask["statements"]:
             if statement in ask["captions"]:
-                yield "statements", f"The statement {statement!r} is called like a caption's role. Use other words."
+                yield (
+                    "statements",
+                    f"The statement {statement!r} is the name of a caption's role. Use other words.",
+                )
 
     def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({TRUE, FALSE, CANNOT_TELL})

@@ -90,8 +90,9 @@ class MatchingChoice(SingleChoice):
         if len(asked) > len(offered):
             yield (
                 self.asked,
-                f"`ask.{self.asked}` names {len(asked)} roles and `ask.{self.offered}` only {len(offered)}: the right "
-                f"{self.offered[:-1]} of each {self.asked[:-1]} stands at the same place.",
+                f"`ask.{self.asked}` names {len(asked)} roles and `ask.{self.offered}` only "
+                f"{len(offered)}: the right {self.offered[:-1]} of each {self.asked[:-1]} must be at the "
+                "same position.",
             )
 
     def pair_roles(self, ask: Mapping[str, Any]) -> PairRoles:

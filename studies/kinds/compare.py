@@ -62,14 +62,14 @@ class Compare(SeveralChoices):
         ),
         at_once=schema_of(
             MOST_IMAGES,
-            "How many images are shown at once at most. Where there are more roles, every combination of so many is a "
-            "question.",
+            "The maximum number of images shown at once. With more roles, every combination of this "
+            "many images is a question.",
             minimum=FEWEST_IMAGES,
             maximum=MOST_IMAGES,
         ),
         criteria=list_schema(
             ["Fits the description best"],
-            "What the images are compared by, each answered by itself, as annotators read it.",
+            "The criteria by which images are compared, as annotators read them. Each is answered separately.",
             longest=LONGEST_CRITERION,
             minItems=1,
             maxItems=MOST_CRITERIA,
@@ -92,8 +92,8 @@ Read the description, look at all the images, and say **for each criterion separ
         if questions > MOST_QUESTIONS:
             yield (
                 "images",
-                f"These are {questions} combinations of {ask['at_once']} images, each a question about every instance; "
-                f"the most are {MOST_QUESTIONS}.",
+                f"There are {questions} combinations of {ask['at_once']} images, each a question about "
+                f"every instance; at most {MOST_QUESTIONS} are allowed.",
             )
 
     def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:

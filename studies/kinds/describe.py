@@ -119,18 +119,18 @@ class Describe(Kind):
         "Somebody has already written exactly this about one of these images. Add what only this image shows."
     )
     ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(
-        images=role_schema(SET, "The role of the images, which stand in it in their order."),
+        images=role_schema(SET, "The role of the images, in their order."),
         targets=schema_of(
             3,
-            "How many images of a set are described, each in a question of its own; drawn by lot.",
+            "The number of images of a set that are described, drawn at random. Each is a separate question.",
             minimum=1,
             maximum=SET_SIZE,
         ),
         min_characters=schema_of(
-            FEWEST_CHARACTERS, "How many characters a description has at least.", minimum=1, maximum=5000
+            FEWEST_CHARACTERS, "The minimum number of characters of a description.", minimum=1, maximum=5000
         ),
         max_characters=schema_of(
-            MOST_CHARACTERS, "How many characters a description has at most.", minimum=1, maximum=5000
+            MOST_CHARACTERS, "The maximum number of characters of a description.", minimum=1, maximum=5000
         ),
         not_possible=schema_of(True, "Whether annotators may answer that nothing sets the target apart."),
     )
@@ -150,7 +150,7 @@ marked image. They see the same images in a different order, with none marked.
 
     def problems(self, ask: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         if ask["min_characters"] > ask["max_characters"]:
-            yield "min_characters", "A description cannot have more characters at least than at most."
+            yield "min_characters", "The minimum length of a description exceeds its maximum length."
 
     def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:
         # Numbers of the draw, which do not reveal the image.

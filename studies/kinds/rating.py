@@ -45,16 +45,21 @@ class Rating(SingleChoice):
         ),
         images=list_schema(
             ["image"],
-            "The roles of the images: with a caption one question about each, without one the two that are compared.",
+            (
+                "The roles of the images. With a caption, each image is a question; without one, the two "
+                "images are compared."
+            ),
             minItems=1,
         ),
-        steps=schema_of(5, "How many steps the scale has.", minimum=FEWEST_STEPS, maximum=MOST_STEPS),
+        steps=schema_of(5, "The number of steps of the scale.", minimum=FEWEST_STEPS, maximum=MOST_STEPS),
         lowest=schema_of("not at all", "What the lowest step means.", minLength=1, maxLength=LONGEST_LABEL),
         highest=schema_of("perfectly", "What the highest step means.", minLength=1, maxLength=LONGEST_LABEL),
         level={
             "enum": ["ordinal", "interval"],
             "default": "ordinal",
-            "description": "Whether only the order of the steps counts, or they are evenly spaced numbers.",
+            "description": (
+                "ordinal: only the order of the steps counts. interval: the steps are evenly spaced numbers."
+            ),
         },
     )
     instructions = """\
@@ -73,7 +78,7 @@ Look at the image, read the description, and rate **how well the image shows wha
         if not ask["caption"] and len(ask["images"]) != 2:
             yield "images", f"Without a caption two images are compared; `ask.images` names {len(ask['images'])}."
         if ask["lowest"] == ask["highest"]:
-            yield "highest", f"Both ends of the scale are called {ask['lowest']!r}; nobody could tell them apart."
+            yield "highest", f"Both ends of the scale are called {ask['lowest']!r}; the two need different names."
         steps = [str(step) for step in range(1, ask["steps"] + 1)]
         for end, own in (("lowest", steps[0]), ("highest", steps[-1])):
             if ask[end].strip() in steps and ask[end].strip() != own:

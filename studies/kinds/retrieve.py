@@ -64,14 +64,14 @@ description, look at all the images, and pick the **one image that it describes*
         content = self.build(instance, ask, "")
         target = instance.source.get("target")
         if not isinstance(target, int) or not 0 <= target < len(content["options"]):
-            raise CannotAsk(f"Nobody knows which image of instance {instance.key} a description of it is about.")
+            raise CannotAsk(f"It is unknown which image of instance {instance.key} its description is about.")
         key = image_of_set(target)
         return [NewQuestion("", content, key, item=key)]
 
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
         text = instance.source.get("text")
         if not text:
-            raise CannotAsk(f"Instance {instance.key} has no description to find an image by.")
+            raise CannotAsk(f"Instance {instance.key} has no description.")
         images = several_images(self, instance, ask["images"], FEWEST_IMAGES, SET_SIZE)
         options = [
             image_option(image_of_set(place), image, instance=instance.key) for place, image in enumerate(images)

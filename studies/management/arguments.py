@@ -14,7 +14,7 @@ from studies.models import Project, Study
 from studies.names import problem_with_slug
 from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, why_not_in_archive, with_article
 
-STUDY_HELP = "the study: its slug, or PROJECT/SLUG if several projects have a study of that name"
+STUDY_HELP = "slug of the study, or PROJECT/SLUG if several projects have a study of that name"
 
 
 class ActionCommand(BaseCommand):
@@ -49,7 +49,7 @@ def add_by(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--by",
         metavar="USERNAME",
-        help="who does this, as the project's events tell it, if they may; else the command line, which may everything",
+        help="the user whose name the project's events show; needs the right to do this (default: the command line)",
     )
 
 
@@ -93,11 +93,11 @@ def read_user(username: str) -> User:
     """Return the user called `username`. Raises CommandError."""
     user = User.objects.filter(username=username).first()
     if user is None:
-        raise CommandError(f"There is no user called {username!r}. Make one with createsuperuser.")
+        raise CommandError(f"There is no user called {username!r}. Create one with createsuperuser.")
     return user
 
 
-def project_to_fill(slug: str) -> Project:
+def import_target(slug: str) -> Project:
     """Return the target project of an import; a new one is unsaved, because it is saved together with its instances.
 
     Raises CommandError for an invalid name.

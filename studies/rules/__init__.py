@@ -49,7 +49,7 @@ def misfit(rule: Rule, kind: Kind, ask: Mapping[str, Any]) -> str:
     if rule.needs.right and not kind.knows_right(ask):
         return f"needs to know the right answer, which {kind.name} does not"
     if rule.needs.downstream_outcome and not kind.answers_are_sources:
-        return f"decides by what other studies make of the answers, and no study can ask about answers of {kind.name}"
+        return f"decides by the outcomes of answers in other studies, and no study can ask about answers of {kind.name}"
     return _misread_option(rule, kind, ask)
 
 

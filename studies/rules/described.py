@@ -37,7 +37,7 @@ class Described:
             said = "still being asked about"
             return Verdict(State.UNDECIDED, None, of_answers(waiting, of, f"is {said}", f"are {said}"))
         if len(answers) >= asked.most:
-            reason = of_answers(0, of, "did not pass", "passed, and no more may be asked for")
+            reason = of_answers(0, of, "did not pass", "passed, and the limit of answers is reached")
             return Verdict(State.REJECTED, None, reason)
         reason = of_answers(0, of, "did not pass; somebody else is asked", "passed; somebody else is asked")
         return Verdict(State.UNDECIDED, None, reason, more=True)

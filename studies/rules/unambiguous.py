@@ -28,6 +28,6 @@ class Unambiguous:
         verdict = majority(labels, asked.wanted)
         if verdict.state is State.REJECTED:
             missed, of = labels.count(NONE), max(asked.wanted, len(labels))
-            said = "did not tell the original image apart"
+            said = "did not identify the original image"
             return replace(verdict, reason=of_answers(missed, of, said, said))
         return verdict

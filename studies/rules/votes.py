@@ -50,7 +50,7 @@ def decide_retrieval(labels: Sequence[str], asked: VoteContext, *, needed: int, 
     if asked.wanted < 1:
         raise ValueError(f"wanted is {asked.wanted}; a question wants at least 1 answer.")
     if labels and not asked.right:
-        return Verdict(State.UNDECIDED, None, "No answer is known to be right, so that none can find it.")
+        return Verdict(State.UNDECIDED, None, "The right answer is unknown, so the rule cannot decide.")
     if (most := max(asked.wanted, len(labels))) > of:
         needed, of = most // 2 + 1, most
     found = sum(label == asked.right for label in labels)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analytics.comparison import holm, mcnemar, people_against
+from analytics.comparison import compare_people, holm, mcnemar
 from benchmarks.coverage import Design, rejections
 
 
@@ -55,7 +55,7 @@ def wilson(share: float, n: float, degrees: float) -> tuple[float, float]:
 def test_people_are_compared_with_a_model_by_the_intervals_of_both_shares() -> None:
     # Ann 3 of 4, ben 2 of 4, the model 1 of 4 on each one's questions. People: variance (1/32) / 2 of .625, less than
     # that of 8 single answers, one degree of freedom. The model: 2 of 8 questions, worth 8 x 7/8 with 7 degrees.
-    found = people_against([1, 1, 1, 0, 1, 1, 0, 0], [1, 0, 0, 0, 0, 0, 1, 0], list("aaaabbbb"), range(8))
+    found = compare_people([1, 1, 1, 0, 1, 1, 0, 0], [1, 0, 0, 0, 0, 0, 1, 0], list("aaaabbbb"), range(8))
     assert (found.value, found.test) == (0.375, "clustered score test")
     assert (found.n_people, found.n_questions, found.n_answers) == (2, 8, 8)
     (low, high), (its_low, its_high) = wilson(0.625, 8, 1), wilson(0.25, 7, 7)
@@ -68,15 +68,15 @@ def test_people_are_compared_with_a_model_by_the_intervals_of_both_shares() -> N
 
 def test_the_probability_is_the_level_at_which_the_interval_ends_at_0() -> None:
     right, others, people = [1, 1, 1, 0, 1, 1, 0, 0], [1, 0, 0, 0, 0, 0, 1, 0], list("aaaabbbb")
-    p = people_against(right, others, people, range(8)).p
+    p = compare_people(right, others, people, range(8)).p
     assert p is not None
-    assert people_against(right, others, people, range(8), level=1 - p).low == pytest.approx(0, abs=1e-6)
+    assert compare_people(right, others, people, range(8), level=1 - p).low == pytest.approx(0, abs=1e-6)
 
 
 def test_a_model_that_is_right_on_all_of_few_shared_questions_may_be_wrong_on_others() -> None:
     # Ann is right on three of four questions, ben on two, the model on all: people .625 of 8 answers with one degree of
     # freedom, the model 4 of 4 questions with 3.
-    found = people_against([0, 1, 1, 1, 1, 0, 0, 1], [1] * 8, list("aaaabbbb"), [1, 2, 3, 4] * 2)
+    found = compare_people([0, 1, 1, 1, 1, 0, 0, 1], [1] * 8, list("aaaabbbb"), [1, 2, 3, 4] * 2)
     assert found.value == -0.375
     above = hypot(wilson(0.625, 8, 1)[1] - 0.625, 1 - wilson(1, 4, 3)[0])
     assert found.high == pytest.approx(-0.375 + above)
@@ -87,25 +87,25 @@ def test_questions_about_one_instance_are_one_draw() -> None:
     # the second and one question of the first.
     right, others = [1, 1, 1, 1, 0, 0, 0, 0] * 4, [1, 0, 0, 0, 1, 1, 1, 1] * 4
     people, questions = [person for person in range(4) for _ in range(8)], list(range(8)) * 4
-    apart = people_against(right, others, people, questions)
-    together = people_against(right, others, people, questions, [question // 4 for question in questions])
+    apart = compare_people(right, others, people, questions)
+    together = compare_people(right, others, people, questions, [question // 4 for question in questions])
     assert apart.value == together.value == -0.125
     assert (together.high or 0) - (together.low or 0) > 1.3 * ((apart.high or 0) - (apart.low or 0))
 
 
 def test_mcnemar_is_used_only_where_each_answer_is_somebody_elses_to_another_question() -> None:
     mine, its = outcomes(20, 1, 9, 5)
-    alone = people_against(mine, its, range(35), range(35))
+    alone = compare_people(mine, its, range(35), range(35))
     assert alone.test == "McNemar"
     assert alone.p == pytest.approx(22 / 1024)
-    assert people_against(mine, its, [0] * 5 + list(range(1, 31)), range(35)).test == "clustered score test"
+    assert compare_people(mine, its, [0] * 5 + list(range(1, 31)), range(35)).test == "clustered score test"
 
 
 def test_what_cannot_be_tested_has_a_reason() -> None:
-    alone = people_against([1, 1], [0, 1], ["ann", "ann"], [1, 2])
+    alone = compare_people([1, 1], [0, 1], ["ann", "ann"], [1, 2])
     assert (alone.value, alone.p, alone.low) == (0.5, None, None)
     assert alone.reason == "Only one person answered, so there is no interval for other people."
-    alike = people_against([1, 0, 1, 0], [1, 0, 1, 0], list("aabb"), range(4))
+    alike = compare_people([1, 0, 1, 0], [1, 0, 1, 0], list("aabb"), range(4))
     assert (alike.value, alike.p, alike.reason) == (0.0, None, "No question tells the two apart.")
     test = mcnemar([True, False], [True, False])
     assert (test.p, test.chi_squared, test.p_chi_squared, test.reason) == (None, None, None, alike.reason)
@@ -145,7 +145,7 @@ def test_several_tests_are_allowed_for() -> None:
 def test_answers_that_are_right_in_part_are_compared_by_interval_even_where_everybody_answered_once() -> None:
     # People .75 with the variance (1/16) / 3 = 1/48, as 9 single answers; two degrees. The model is half right on all
     # three questions, which is believed of 3 single ones. Nothing varies together.
-    found = people_against([1, 0.75, 0.5], [0.5, 0.5, 0.5], ["ann", "ben", "cleo"], [1, 2, 3])
+    found = compare_people([1, 0.75, 0.5], [0.5, 0.5, 0.5], ["ann", "ben", "cleo"], [1, 2, 3])
     assert found.test == "clustered score test"
     assert found.value == pytest.approx(0.25)
     (low, high), (its_low, its_high) = wilson(0.75, 9, 2), wilson(0.5, 3, 2)

@@ -19,7 +19,7 @@ from annotation.actions.answering import advance_session
 from annotation.actions.arriving.entry_links import personal_link
 from annotation.models import Annotator, EntryEvent, Seat, Session, SessionState
 from annotation.recruitment.prolific import entry as prolific
-from results.queries.studies.progress import odd_arrivals
+from results.queries.studies.progress import suspicious_arrivals
 from studies.design import Design
 from studies.models import CompletionCode, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
@@ -186,7 +186,7 @@ def test_an_invitation_to_a_full_study_says_so_at_once_and_the_researcher_sees_w
         assert "<button" not in page
         assert "platform" not in page
     assert Session.objects.count() == 1
-    odd = odd_arrivals(study)[EntryEvent.What.NO_SEAT, ""]
+    odd = suspicious_arrivals(study)[EntryEvent.What.NO_SEAT, ""]
     assert (odd.times, odd.people) == (5, 2)
 
 

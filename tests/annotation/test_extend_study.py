@@ -94,7 +94,7 @@ def test_new_instances_are_asked_about_in_surveys_of_their_own_as_soon_as_they_c
     study = launch_study(instances=2, answers=2, surveys={"size": 2})
     lacking = make_instance(study.project, "lacking")
     lacking.images.update(image=None)
-    with pytest.raises(StudyError, match="1 instances that it selects are new, but none"):
+    with pytest.raises(StudyError, match="The study cannot ask about any of 1 new instance yet"):
         take_up(study)
     for number in (2, 3, 4):
         make_instance(study.project, f"vase-{number}")
@@ -103,7 +103,7 @@ def test_new_instances_are_asked_about_in_surveys_of_their_own_as_soon_as_they_c
     assert list(study.surveys.values_list("number", "round", "seats_planned")) == [(1, 1, 2), (2, 1, 2), (3, 1, 2)]
     assert sorted(survey.survey_questions.count() for survey in study.surveys.filter(number__gt=1)) == [1, 2]
     lacking.delete()
-    with pytest.raises(StudyError, match="every instance that it selects already"):
+    with pytest.raises(StudyError, match="already asks about every instance that it selects"):
         take_up(study)
 
 
@@ -119,7 +119,7 @@ def test_undecided_questions_get_one_answer_more_at_a_time_once_that_is_allowed(
     assert (decided(agreed), decided(parted)) == (("accepted", "candidate-0", 2), ("accepted", "candidate-1", 3))
     with pytest.raises(NothingLeft):
         arrive(study, "dora")
-    with pytest.raises(StudyError, match="up to 3 answers already"):
+    with pytest.raises(StudyError, match="already get up to 3 answers"):
         extend_study.raise_limit(study=study, to=3, by=TESTS, now=NOON)
 
 

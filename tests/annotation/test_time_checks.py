@@ -212,7 +212,7 @@ def test_a_researcher_sees_the_evidence_before_paying_and_accepts_the_times() ->
     assert "A code belongs to the study, not to a person" in told
     assert "Finished with unlikely times" in told
     accepted = browser.post(f"{at}sessions/{session.pk}/accept-times/", {"from_owed": "1"}, follow=True)
-    assert "The times are accepted." in words_of(accepted)
+    assert "The times were accepted." in words_of(accepted)
     assert "unlikely times" not in words_of(accepted)
 
 

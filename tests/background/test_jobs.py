@@ -212,7 +212,7 @@ def test_what_nobody_foresaw_is_one_sentence_and_a_reference_to_the_trace_in_the
     does(monkeypatch, broken)
     job = run_now(asked())
     words, _, reference = job.error.rstrip(".").partition(" reference ")
-    assert words == "The numbers could not be counted. If it happens again, tell whoever runs the site:"
+    assert words == "The numbers could not be counted. If it happens again, tell your administrator:"
     assert "secret" not in job.error
     (logged,) = [each for each in caplog.records if each.levelname == "ERROR"]
     assert reference

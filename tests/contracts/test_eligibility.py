@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from studies.design import Design, DesignRefused, read_design
-from studies.eligibility import RULES, Barred, Eligibility, Person, Record, bars_questions, get_rule
+from studies.eligibility import RULES, BarredQuestions, Eligibility, Person, Record, bars_questions, get_rule
 
 every_rule = pytest.mark.parametrize("name", RULES)
 SMALL = "study: things\ntitle: Things\nkind: best_of_n\n"
@@ -50,7 +50,7 @@ def test_it_says_the_same_of_the_same_person_and_somebody_new_is_barred_from_not
     for person in PEOPLE:
         assert rule.refuses(person, given) is rule.refuses(replace(person), given)
         assert rule.bars(person, given) == rule.bars(replace(person), given)
-    assert rule.bars(Person(), given) == Barred()
+    assert rule.bars(Person(), given) == BarredQuestions()
 
 
 @every_rule

@@ -202,7 +202,7 @@ def test_an_owner_gets_from_a_providers_id_to_the_pseudonym_and_no_address_holds
     unknown = olga.post(
         "/projects/vases/people/find/", {"provider": "prolific", "provider_id": "stranger"}, follow=True
     )
-    assert "Nobody with that id of prolific" in unknown.content.decode()
+    assert "No annotator with this prolific ID" in unknown.content.decode()
     assert "stranger" not in unknown.content.decode()
 
 

@@ -306,7 +306,7 @@ def test_a_second_worker_takes_vectors_from_the_folder_and_opens_no_picture(tmp_
         ("AWS_ENDPOINT_URL", "storage.example", "AWS_ENDPOINT_URL is 'storage.example'. Write an address, such as"),
         ("IMAGE_MAX_PIXELS", "many", "IMAGE_MAX_PIXELS is 'many'. Write a whole number, 1 or more."),
         ("LINEUP_VECTORS_MB", "0", "LINEUP_VECTORS_MB is '0'. Write a whole number, 1 or more."),
-        ("LINEUP_VECTORS", "/dev/null/a", "Vectors cannot be kept in /dev/null/a (Not a directory). Choose another"),
+        ("LINEUP_VECTORS", "/dev/null/a", "Vectors cannot be stored in /dev/null/a (Not a directory). Choose another"),
         ("LINEUP_PRECISION", "half", "LINEUP_PRECISION is 'half'. Write one of auto, float32, float16, bfloat16."),
         ("LINEUP_WORKER_TOKEN_FILE", "/no/such/file", "LINEUP_WORKER_TOKEN_FILE names /no/such/file, which cannot be"),
     ],

@@ -59,7 +59,7 @@ def test_a_launched_design_is_frozen() -> None:
 @pytest.mark.parametrize(
     ("design", "waits", "sentence"),
     [
-        ({"contact": ""}, False, "names nobody whom annotators can write to"),
+        ({"contact": ""}, False, "has no contact for annotators"),
         ({}, True, r"vase-1 still waits for the image vase-1_2\.png"),
         ({"practice": {"questions": [{"instance": "nowhere", "right": "none"}]}}, False, "names instance nowhere"),
         ({"practice": {"questions": [{"instance": "vase-0", "right": "candidate-9"}]}}, False, "its options are cand"),

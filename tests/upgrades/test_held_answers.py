@@ -86,7 +86,7 @@ def test_the_question_ahead_is_answered_as_it_was_shown(who: str) -> None:
 
 @pytest.mark.parametrize("who", HELD["answers"])
 def test_the_next_question_comes_and_is_shown_as_it_was_ahead(who: str) -> None:
-    """Asked for by a page that holds none ahead, so that the same question comes again: in the same order."""
+    """Required by a page that holds none ahead, so that the same question comes again: in the same order."""
     held, ahead = HELD["answers"][who], HELD["answers"][who]["ahead"]
     said = send(held, min(held["options"]))
     if ahead is None:

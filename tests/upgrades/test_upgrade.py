@@ -378,7 +378,7 @@ def test_somebody_new_takes_part_in_an_old_study() -> None:
 @pytest.mark.usefixtures("upgraded")
 def test_old_studies_go_on_to_be_launched_closed_and_lapse(tmp_path: Path) -> None:
     """A draft once it says whom annotators can write to, which nobody asked of it then."""
-    with pytest.raises(CommandError, match="names nobody whom annotators can write to"):
+    with pytest.raises(CommandError, match="has no contact for annotators"):
         call_command("launch_study", "birds-later", verbosity=0)
     draft = apps.get_model("studies", "Study").objects.get(slug="birds-later")
     file = tmp_path / "birds-later.yaml"

@@ -106,7 +106,9 @@ def _switch_off_if_silent(delivery: Delivery, problem: str, now: datetime) -> No
     answered = Webhook.objects.get(pk=delivery.webhook_id).answered_at
     if answered is None or answered < delivery.made_at:
         since = f"{delivery.made_at:%-d %B %Y, %H:%M} UTC"
-        sentence = f"It has taken no message since {since}, in {MOST_ATTEMPTS} attempts at one alone. {problem}"
+        sentence = (
+            f"It has accepted no message since {since}; one message alone failed {MOST_ATTEMPTS} times. {problem}"
+        )
         _switch_off(delivery, sentence, now)
 
 

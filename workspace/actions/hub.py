@@ -114,7 +114,7 @@ def _push(job: RunningJob) -> None:
             url = push_folder(written.path, target, progress)
     except (CannotExport, HubRefused) as error:
         raise Failed(str(error)) from error
-    # Record the push even if somebody cancelled it meanwhile: it is on the Hub, and they must know where.
+    # Record the push even if somebody cancelled it in the meantime: it is on the Hub, and they must know where.
     with transaction.atomic():
         if found.update(finished_at=job.now(), url=url, sealed_token=""):
             _record(push, What.RELEASE_PUSHED, by=push.requested_by or COMMAND_LINE, now=job.now())

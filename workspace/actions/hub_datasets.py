@@ -30,10 +30,10 @@ from studies.models import Project, Upload
 from workspace.actions.hub import CANCELLED, LONGEST_TOKEN, TOKEN_KEPT
 from workspace.hub_repository import (
     PICTURES,
-    HubAway,
     HubFile,
     HubReader,
     HubRefused,
+    HubUnavailable,
     Source,
     is_repository,
     open_reader,
@@ -110,7 +110,7 @@ def _download(job: RunningJob) -> None:
     source = Source(download.repository, download.commit or download.revision, download.folder, token)
     try:
         with open_reader(source) as hub:
-            commit, files = _patiently(job, lambda: hub.list_files(lambda have: job.advance()))
+            commit, files = _retry(job, lambda: hub.list_files(lambda have: job.advance()))
             # A later worker goes on with the same commit.
             found.update(commit=commit)
             _receive_all(job, download, hub, commit, files)
@@ -123,12 +123,12 @@ def _download(job: RunningJob) -> None:
         found.update(finished_at=job.now(), sealed_token="")
 
 
-def _patiently(job: RunningJob, call: Callable[[], T]) -> T:
+def _retry(job: RunningJob, call: Callable[[], T]) -> T:
     """Return what `call` returns; while the Hub is away, call it again after a pause. Raises HubRefused."""
     for pause in PAUSES:
         try:
             return call()
-        except HubAway as error:
+        except HubUnavailable as error:
             if error.wait > LONGEST_PAUSE:
                 raise
             for _ in range(max(pause, error.wait)):
@@ -165,13 +165,15 @@ def _receive_file(job: RunningJob, upload: Upload, hub: HubReader, commit: str, 
         with hub.open(commit, file.name, there, lambda have: job.advance(done=done + have)) as body:
             have = receive(upload, part, file.name, body, offset=there, most=file.size - there)
             if have < file.size:
-                raise HubAway(f"The Hub sent {have:,} of the {file.size:,} bytes of {file.name}. Try again later.")
+                raise HubUnavailable(
+                    f"The Hub sent {have:,} of the {file.size:,} bytes of {file.name}. Try again later."
+                )
             if body.read(1):
                 raise HubRefused(
                     f"The Hub sends more than the {file.size:,} bytes of {file.name} that it lists. Try again later."
                 )
 
-    _patiently(job, receive_rest)
+    _retry(job, receive_rest)
 
 
 def _record_failure(job: Job) -> None:

@@ -25,5 +25,5 @@ def find(*, token: Token, key: str, now: datetime) -> KeptAnswer | None:
 
 
 def store(*, answer: KeptAnswer, status: int, body: str, location: str) -> None:
-    """Store the response, unless the token was deleted meanwhile."""
+    """Store the response, unless the token was deleted in the meantime."""
     KeptAnswer.objects.filter(pk=answer.pk).update(status=status, body=body, location=location)

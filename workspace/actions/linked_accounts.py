@@ -10,14 +10,16 @@ from django.db.models import F, QuerySet
 
 from workspace.actions.own_account import AccountRefused
 
-THE_ONLY_WAY = "Your account has no password, so this is the only way in. Ask whoever runs the site for one first."
+THE_ONLY_WAY = (
+    "Your account has no password, so this is the only way to sign in. Ask your administrator for a password first."
+)
 
 
 def find_account(mail: str, *, provider: str) -> User | None:
     """Return the only account that a verified address of the provider may open, else None.
 
-    Never a superuser's account: they link theirs by hand. Never an account that is already linked to the provider:
-    addresses are reassigned, and their new owner is somebody else here.
+    Never a superuser's account: superusers link theirs themselves. Never an account that is already linked to the
+    provider: addresses are reassigned, and their new owner is somebody else here.
     """
     if not mail:
         return None

@@ -42,7 +42,7 @@ WEEK = timedelta(days=7)
 BATCH = 500
 
 
-def goes_at_once(project: Project) -> bool:
+def can_delete_immediately(project: Project) -> bool:
     """Whether `project` can be deleted without a week's notice: nothing in it is work that a person was asked for."""
     if project.is_demo:
         return not Session.objects.exclude(is_simulated()).filter(study__project=project).exists()
@@ -51,7 +51,7 @@ def goes_at_once(project: Project) -> bool:
 
 def obstacles(project: Project) -> list[str]:
     """Return why `project` cannot be deleted now, in sentences that say what to do."""
-    if goes_at_once(project):
+    if can_delete_immediately(project):
         return []
     found = []
     if project.archived_at is None:
@@ -80,13 +80,13 @@ def request_deletion(*, project: Project, name: str, pay_settled: bool, by: User
     project = Project.objects.select_for_update().get(pk=project.pk)
     if (found := ProjectDeletion.objects.filter(project=project).first()) is not None:
         return found
-    at_once = goes_at_once(project)
+    at_once = can_delete_immediately(project)
     debt = "" if at_once else list_debts(project)
     if problems := obstacles(project):
         raise StudyError(*problems)
     if not at_once and _plain(name) != _plain(project.name):
         typed = f"You typed “{name.strip()[:200]}”" if name.strip() else "You typed nothing"
-        raise StudyError(f"{typed}; the project is called “{project.name}”. Type exactly this name.")
+        raise StudyError(f"{typed}; the project’s name is “{project.name}”. Type exactly this name.")
     if debt and not pay_settled:
         raise StudyError(f"People are owed money ({debt}). Pay them, then tick that everybody has been paid.")
     deletion = ProjectDeletion.objects.create(
@@ -215,7 +215,7 @@ def _delete(job: RunningJob) -> None:
         deletion.save(update_fields=["record"])
     _remove_files(deletion)
     total = sum(deletion.record["rows"].values())
-    # Rows that another worker has added meanwhile are found in another round.
+    # Rows that another worker adds at the same time are found in the next round.
     while not _finish(job, deletion):
         for model, path in tables():
             while _delete_batch(job, deletion, _rows(model, path, project), total):

@@ -43,7 +43,7 @@ def make_token(
     """Create a token of `owner` for `project`, or for all their projects with None. Raises TokenRefused."""
     name = name.strip()
     if not name:
-        raise TokenRefused("Say what the token is for, so that you know it again.")
+        raise TokenRefused("Write what the token is for, so that you recognise it later.")
     if len(name) > LONGEST_NAME:
         raise TokenRefused(f"The name has {len(name):,} characters; at most {LONGEST_NAME} fit.")
     if reason := problem_with_line(name):

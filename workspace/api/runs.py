@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from predictions.actions.runs import cancel_run, request_offered, resume_run
+from predictions.actions.runs import cancel_run, request_offered_run, resume_run
 from predictions.models import Run
 from predictions.tasks import send_to_worker
 from studies.actions.lookup import find_study_of
@@ -76,7 +76,7 @@ class Runs(ProjectEndpoint):
     def post(self, request: Request, project: str) -> Response:
         """Start a model run in the background. Follow it at the `Location` of the response."""
         told = self.read(RunWantedSerializer)
-        run = request_offered(
+        run = request_offered_run(
             project=self.project,
             spec=told["model"],
             study=find_study_of(self.project, told["study"]) if told["study"] else None,

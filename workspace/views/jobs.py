@@ -26,7 +26,7 @@ from studies.actions.drafts import LAUNCH_JOB
 from studies.models import Import, Project, Study
 from workspace.models import HubDownload, HubPush
 
-# Until when this browser was told which jobs had ended.
+# Time up to which this browser was notified of ended jobs.
 COOKIE = "jobs_told"
 MOST_SHOWN = 5
 # Notices sent at once; the script of the page shows the latest and folds the others.

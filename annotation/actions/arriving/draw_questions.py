@@ -16,7 +16,7 @@ from annotation.models.outcomes import accepted_decisions, accepted_items
 from annotation.models.responses import RESPONSE
 from studies.actions.questions import About, Source, origin_of, selected_instances
 from studies.actions.studies import add_surveys, fill_survey
-from studies.eligibility import Barred
+from studies.eligibility import BarredQuestions
 from studies.kinds import AsksAboutAnswers, get_kind
 from studies.models import Instance, Question, Study, Survey
 from studies.survey_plan import PlannedSurvey, order_parts
@@ -50,7 +50,7 @@ def ready_items(
 
 
 def _draw_accepted(
-    study: Study, feeding: Study, bars: Barred, among: QuerySet[Instance], limit: int | None, *, now: datetime
+    study: Study, feeding: Study, bars: BarredQuestions, among: QuerySet[Instance], limit: int | None, *, now: datetime
 ) -> list[About]:
     drawn = Question.objects.filter(study=study, instance=OuterRef("question__instance"))
     accepted = accepted_items(feeding).exclude(Exists(drawn))
@@ -72,7 +72,7 @@ def _draw_accepted(
 
 
 def _answers_for(
-    study: Study, feeding: Study, bars: Barred, among: QuerySet[Instance], *, now: datetime
+    study: Study, feeding: Study, bars: BarredQuestions, among: QuerySet[Instance], *, now: datetime
 ) -> Iterator[About]:
     """Yield the counted answers of `feeding` that can be asked about, in order of arrival."""
     drawn = Question.objects.filter(study=study, source_type=RESPONSE, source_id=OuterRef("pk"))

@@ -18,7 +18,7 @@ from annotation.language import translate
 from annotation.models import Annotator, Decision, GroupMember, Response, Session, Slot
 from annotation.models.responses import RESPONSE, counts
 from annotation.recruitment import invite
-from studies.eligibility import ACCEPTANCE, NOTHING, Barred, Person, Record, bars_questions, get_rule
+from studies.eligibility import ACCEPTANCE, NOTHING, BarredQuestions, Person, Record, bars_questions, get_rule
 from studies.kinds import Answer, get_kind, has_own_score
 from studies.models import Question, Study
 from studies.rules import State
@@ -47,7 +47,7 @@ def refusal(rule: str, provider: str) -> NotEligible:
     return NotEligible(translate(get_rule(rule).told), what_next, rule=rule)
 
 
-def find_bars(*, study: Study, annotator: Annotator | None) -> Barred:
+def find_bars(*, study: Study, annotator: Annotator | None) -> BarredQuestions:
     """Return which questions of `study` are barred for `annotator`; none for somebody new (None)."""
     found = NOTHING
     for rule in find_bars_by_rule(study=study, annotator=annotator).values():
@@ -55,18 +55,18 @@ def find_bars(*, study: Study, annotator: Annotator | None) -> Barred:
     return found
 
 
-def find_bars_by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Barred]:
+def find_bars_by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, BarredQuestions]:
     """Return the barred questions of `annotator` by the name of the rule; only rules that bar any."""
     if annotator is None:
         return {}
-    found: dict[str, Barred] = {}
+    found: dict[str, BarredQuestions] = {}
     if rules := _rules_about_questions(study):
         person = _person(study, annotator, [given for _, given in rules])
         for name, given in rules:
             if bars := get_rule(name).bars(person, given):
                 found[name] = found.get(name, NOTHING) | bars
     if before_them := _open_downstream_instances(study, annotator):
-        found[NOT_SAME_INSTANCE] = found.get(NOT_SAME_INSTANCE, NOTHING) | Barred(before_them)
+        found[NOT_SAME_INSTANCE] = found.get(NOT_SAME_INSTANCE, NOTHING) | BarredQuestions(before_them)
     return found
 
 
@@ -94,7 +94,7 @@ def _open_downstream_instances(study: Study, annotator: Annotator) -> frozenset[
     return frozenset(open_slots.values_list("question__instance", flat=True))
 
 
-def is_barred(bars: Barred, path: str = "") -> Q:
+def is_barred(bars: BarredQuestions, path: str = "") -> Q:
     """Select the questions that `bars` excludes; `path` leads to them, such as "question__"."""
     made_from = Q(**{f"{path}source_type": RESPONSE, f"{path}source_id__in": bars.answers})
     return Q(**{f"{path}instance__in": bars.instances}) | made_from

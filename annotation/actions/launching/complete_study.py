@@ -36,7 +36,7 @@ def set_completion(*, study: Study, closes: bool, mails: bool, by: Actor, now: d
     Raises StudyError for a closed study.
     """
     if study.state == StudyState.CLOSED:
-        raise StudyError(f"Study {study.slug} is closed, so nothing follows any more.")
+        raise StudyError(f"Study {study.slug} is closed, so this cannot be changed any more.")
     Study.objects.filter(pk=study.pk).update(closes_itself=closes, mails_when_complete=mails)
     study.refresh_from_db(fields=["closes_itself", "mails_when_complete"])
     told = {"closes": closes, "mails": mails}

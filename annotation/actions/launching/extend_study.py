@@ -17,7 +17,7 @@ from annotation.actions.deciding.decisions import recount
 from annotation.actions.deciding.undo_acceptance import update_downstream_of_questions
 from annotation.models import Decision, Seat, Slot
 from studies.actions.events import Actor, What, record
-from studies.actions.questions import About, build_questions, everything_asked, unsaved_questions
+from studies.actions.questions import About, build_questions, items_to_ask, unsaved_questions
 from studies.actions.studies import add_surveys, fill_survey
 from studies.actions.table_statistics import refresh_statistics
 from studies.design.model import MOST_ANSWERS
@@ -25,6 +25,7 @@ from studies.errors import StudyError
 from studies.kinds import CannotAsk
 from studies.models import UNDER_WAY, Question, Study, Survey, SurveyQuestion
 from studies.survey_plan import CannotPlan, PlannedSurvey, order_parts, plan_surveys
+from studies.wording import format_count
 
 # The job that extends a large study; its key is the id of the study.
 EXTENSION_JOB = "annotation.extension"
@@ -232,30 +233,30 @@ def _add_surveys(
 def _check_more(study: Study, more: int, beyond: int | None) -> None:
     if beyond is not None and study.answers != beyond:
         raise StudyError(
-            f"More was asked for meanwhile: each question gets {study.answers} answers by now, not {beyond}. Look at "
-            "what follows once more."
+            f"Somebody else has added answers: each question now gets {study.answers} answers, not "
+            f"{beyond}. Check the preview again."
         )
     if more < 1:
-        raise StudyError("Say how many more answers each question is to get: 1 or more.")
+        raise StudyError("Write how many more answers each question gets: 1 or more.")
     if study.answers + more > MOST_ANSWERS:
         raise StudyError(
-            f"Each question gets {study.answers} answers; with {more} more it would be over {MOST_ANSWERS}."
+            f"Each question already gets {study.answers} answers; {more} more would exceed the limit of {MOST_ANSWERS}."
         )
 
 
 def _check_limit(study: Study, to: int) -> None:
     if to <= study.most_answers:
-        raise StudyError(f"Undecided questions get up to {study.most_answers} answers already. Give a larger number.")
+        raise StudyError(f"Undecided questions already get up to {study.most_answers} answers. Write a larger number.")
     if to > MOST_ANSWERS:
-        raise StudyError(f"A question gets {MOST_ANSWERS} answers at most.")
+        raise StudyError(f"A question can get at most {MOST_ANSWERS} answers.")
 
 
 def why_no_new_instances(study: Study) -> str:
-    """Return why new instances cannot be added to `study` by hand; "" if they can."""
+    """Return why new instances cannot be added to `study` on request; "" if they can."""
     if study.fed_by_id is not None and study.design.instances.sample is None:
-        return "What the study that feeds it accepts comes by itself, when somebody arrives."
+        return "Instances that its upstream study accepts are added automatically, when annotators arrive."
     if study.design.instances.sample is not None:
-        return "It asks about a sample that was drawn when it was launched; what came later was not in the draw."
+        return "It asks about a random sample drawn at its launch, so no instances can be added."
     return ""
 
 
@@ -264,9 +265,9 @@ def _unasked_instances(study: Study) -> list[About]:
     if why_not := why_no_new_instances(study):
         raise StudyError(why_not)
     asked = _asked(study.questions.all())
-    new = [about for about in everything_asked(study) if _key(about) not in asked]
+    new = [about for about in items_to_ask(study) if _key(about) not in asked]
     if not new:
-        raise StudyError("It asks about every instance that it selects already. Import more first.")
+        raise StudyError("It already asks about every instance that it selects. Import more first.")
     return new
 
 
@@ -289,8 +290,8 @@ def _askable(study: Study, new: Sequence[About]) -> tuple[list[About], int]:
             ready.append(about)
     if not ready:
         raise StudyError(
-            f"{len(left_out)} instances that it selects are new, but none can be asked about yet: look on the "
-            "project's page which images are still missing."
+            f"The study cannot ask about any of {format_count(len(left_out), 'new instance')} yet. The project's page "
+            "lists missing images."
         )
     return ready, len(left_out)
 
@@ -322,7 +323,7 @@ def _lock_study(study: Study) -> Study:
 def _check_under_way(study: Study) -> None:
     if study.state not in UNDER_WAY:
         state = study.get_state_display().lower()
-        raise StudyError(f"Study {study.slug} is {state}: more is asked only of one that is open or paused.")
+        raise StudyError(f"Study {study.slug} is {state}: only an open or paused study can be extended.")
 
 
 def _mark(decisions: QuerySet[Decision], *, now: datetime) -> list[int]:

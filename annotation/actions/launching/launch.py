@@ -16,14 +16,14 @@ from studies.actions.questions import About
 from studies.actions.selection import check_selection
 from studies.actions.studies import Plan
 from studies.actions.table_statistics import refresh_statistics
-from studies.batches import Progress, unheard
+from studies.batches import Progress, ignore_progress
 from studies.errors import StudyError
 from studies.models import Question, Study, SurveyQuestion
 from studies.rules import RULES, get_rule
 
 
 @transaction.atomic
-def launch(*, study: Study, by: Actor, now: datetime, progress: Progress = unheard) -> None:
+def launch(*, study: Study, by: Actor, now: datetime, progress: Progress = ignore_progress) -> None:
     """Freeze the design and open every seat. Raises StudyError with all problems.
 
     `progress`: called with the stage, and how many of its rows are made.
@@ -66,9 +66,9 @@ def launch_warnings(study: Study) -> list[str]:
         asked_about.append(study.fed_by)
     seeing = ", ".join(name for name in RULES if get_rule(name).needs.downstream_outcome)
     return [
-        f"Another study asks about the answers of study {each.slug}, but the rule {each.rule} of {each.slug} ignores "
-        "the "
-        f"outcome: a rejected answer is not replaced by a new one. Rules that use the outcome: {seeing}."
+        f"Another study asks about the answers of study {each.slug}, but its rule {each.rule} "
+        "does not use the outcome: a rejected answer is not replaced by a new one. Rules that "
+        f"use the outcome: {seeing}."
         for each in asked_about
         if not get_rule(each.rule).needs.downstream_outcome
     ]
@@ -86,6 +86,6 @@ def upstream_items(study: Study, *, now: datetime) -> list[About] | None:
         return []
     if not (drawn := ready_items(study, now=now)):
         is_about_answers = study.design.asks_about_answers
-        what = "no answer yet that can be asked about" if is_about_answers else "accepted no instance yet"
+        what = "no usable answer yet" if is_about_answers else "accepted no instance yet"
         raise StudyError(f"Study {study.fed_by.slug} has {what}, so no sample can be drawn.")
     return drawn

@@ -8,7 +8,7 @@ from studies.management.arguments import add_by, read_operator
 
 
 class Command(BaseCommand):
-    help = "Release the places of sessions whose time is up. Also runs every few minutes by itself."
+    help = "Release the places of sessions whose time is up. Also runs automatically every few minutes."
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_by(parser)

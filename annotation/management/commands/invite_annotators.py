@@ -6,7 +6,7 @@ from studies.management.arguments import STUDY_HELP, ActionCommand, read_study
 
 
 class Command(ActionCommand):
-    help = "Print a link for each named annotator: whoever has it, and nobody else, comes to the session of that name."
+    help = "Print a personal link for each name. Anybody who has the link can open the session of that name."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("study", help=STUDY_HELP)

@@ -12,7 +12,7 @@ from studies.permissions import Verb
 
 
 class Command(ActionCommand):
-    help = "Declare a group of people of a project, which its studies may ask for: those in FILE, and nobody else."
+    help = "Set the members of a group that studies of a project can require: exactly the people in FILE."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="slug of the project")

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from predictions.actions.models import delete_model, holding
+from predictions.actions.models import count_predictions, delete_model
 from predictions.errors import CannotPredict
 from predictions.management.arguments import add_model, read_model
 from studies.management.arguments import ActionCommand, add_by, read_actor, read_project
@@ -24,7 +24,7 @@ class Command(ActionCommand):
         by = read_actor(options, Verb.MANAGE_MODELS, project)
         model = read_model(project, options)
         if options["dry_run"]:
-            self.stdout.write(f"{model} would be deleted, with {holding(model)}.")
+            self.stdout.write(f"{model} would be deleted, with {count_predictions(model)}.")
             return
         went = delete_model(project=project, model=model, by=by, now=timezone.now())
-        self.stdout.write(f"{model} is deleted, with {went}.")
+        self.stdout.write(f"{model} was deleted, with {went}.")

@@ -13,11 +13,11 @@ from django.core.management.base import CommandError
 from predictions.image_sets.embeddings import Embedding, NoEmbedding, embedding_of
 from predictions.image_sets.near_duplicates import NEAR_BELOW
 from predictions.image_sets.set_files import LEFT_OUT, LIST, SETS, TABLE
-from predictions.image_sets.set_maker import CannotMake, Split, Summary, Wishes, from_photos, from_videos
+from predictions.image_sets.set_maker import CannotMake, SetOptions, Split, Summary, from_photos, from_videos
 from predictions.image_sets.set_selection import MOST
 from predictions.image_sets.splits import BadShares, shares_of
 from predictions.image_sets.text_detection import NOT_LOOKED_FOR, program
-from studies.management.arguments import ActionCommand, add_by, project_to_fill, read_importer
+from studies.management.arguments import ActionCommand, add_by, import_target, read_importer
 from studies.progress_bars import ProgressBars
 
 # By colour and gradient: consecutive frames of real sets of video frames are 0.01 to 0.11 apart, half of them less than
@@ -80,8 +80,8 @@ class Command(ActionCommand):
         )
         parser.add_argument(
             "--seed",
-            default=Wishes.seed,
-            help=f"Seed of the order of photos and of the splits (default {Wishes.seed}).",
+            default=SetOptions.seed,
+            help=f"Seed of the order of photos and of the splits (default {SetOptions.seed}).",
         )
         parser.add_argument(
             "--seconds", type=float, default=0.5, help="Seconds between two frames that are examined (default 0.5)."
@@ -91,7 +91,7 @@ class Command(ActionCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        read_importer(options, project_to_fill(options["project"]))
+        read_importer(options, import_target(options["project"]))
         folder: Path = options["photos"] or options["videos"]
         if not folder.is_dir():
             raise CommandError(f"{folder} is not a folder. Check the name.")
@@ -146,7 +146,7 @@ def _counts(splits: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in splits.items())
 
 
-def _wishes(options: Mapping[str, Any]) -> Wishes:
+def _wishes(options: Mapping[str, Any]) -> SetOptions:
     """Return the parameters of the sets, without the embedding.
 
     Raises CommandError if a model is named without a bound, because its distances are unknown, and for bounds that
@@ -168,7 +168,7 @@ def _wishes(options: Mapping[str, Any]) -> Wishes:
             f"{_flag(flag)} {lower:g} and --most-distance {most:g} leave no distance between them. Distances are from "
             f"0 to {MOST:g}, and the first must be less than the second."
         )
-    return Wishes(
+    return SetOptions(
         embedding="",
         least_distance=least,
         same_below=same,
@@ -178,7 +178,7 @@ def _wishes(options: Mapping[str, Any]) -> Wishes:
     )
 
 
-def _near_below(options: Mapping[str, Any], wishes: Wishes) -> float:
+def _near_below(options: Mapping[str, Any], wishes: SetOptions) -> float:
     """Return the distance below which images must be in the same split."""
     bound = wishes.same_below if options["photos"] else wishes.least_distance
     return bound if options["embedding"] else max(bound, NEAR_BELOW)

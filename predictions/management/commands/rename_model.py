@@ -36,4 +36,4 @@ class Command(ActionCommand):
             by=by,
             now=timezone.now(),
         )
-        self.stdout.write(f"{model} is called {renamed} now.")
+        self.stdout.write(f"{model} was renamed to {renamed}.")

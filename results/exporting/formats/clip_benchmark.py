@@ -108,7 +108,7 @@ def _schema() -> "pa.Schema":
 
 
 class _Tars:
-    """The tar files of one dataset, `0.tar` and so on, which begin anew when one is large."""
+    """The tar files of one dataset, `0.tar` and so on; a large one is followed by the next."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / DEFAULT_SPLIT

@@ -8,12 +8,12 @@ from results.sentences import say_effects
 
 
 class Command(PersonCommand):
-    help = "Lets an annotator's answers count nowhere in a project until `include`. They stay stored and marked."
+    help = "Exclude an annotator from a project: their answers are kept, but do not count until `include`."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--reason", required=True, help="why; it is kept, and shown to the project's members")
-        parser.add_argument("--reopen-slots", action="store_true", help="also offer the places of their answers again")
+        parser.add_argument("--reason", required=True, help="the reason, which the project's members can read")
+        parser.add_argument("--reopen-slots", action="store_true", help="also ask other people these questions")
 
     def change(self, person: NamedAnnotator, options: dict[str, Any], **about: Any) -> None:
         followed = exclude(annotator=person.annotator, reason=options["reason"], **about)

@@ -28,14 +28,19 @@ from studies.permissions import Verb
 class Command(BaseCommand):
     # They load every page of the site, which takes longer than ten thousand rows.
     requires_system_checks = ()
-    help = "Writes what the studies of a project accepted, or all their responses: one file per launched study."
+    help = "Export the accepted items of a project's studies, or all their responses: one file per launched study."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="slug of the project")
-        parser.add_argument("--format", required=True, choices=FORMATS, help="jsonl is the canonical one")
+        parser.add_argument(
+            "--format", required=True, choices=FORMATS, help="the format; jsonl has everything exactly as stored"
+        )
         parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write into")
         parser.add_argument(
-            "--study", default="", metavar="SLUG", help="only this study; without it imagecode is of the whole project"
+            "--study",
+            default="",
+            metavar="SLUG",
+            help="only this study; without it imagecode exports the whole project",
         )
         add_by(parser)
 
@@ -48,7 +53,7 @@ class Command(BaseCommand):
         except CannotExport as error:
             raise CommandError(str(error)) from error
         if described:
-            self.stdout.write(f"{described}: what the files hold")
+            self.stdout.write(f"{described}: description of the files")
 
     def _export(self, project: Project, options: dict[str, Any], by: Actor) -> list[Path]:
         wanted: dict[str, Any] = {"format": options["format"], "folder": options["out"], "by": by}

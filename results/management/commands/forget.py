@@ -14,13 +14,15 @@ from studies.permissions import Verb
 class Command(PersonCommand):
     verb = Verb.FORGET_PEOPLE
     help = (
-        "Deletes everything about an annotator in a project, where the law asks for it: answers, sessions, names, "
-        "files that hold them; the frozen rows of releases are written again without them, under a new hash."
+        "Delete everything about an annotator in a project, as privacy law requires: answers, sessions, names, and "
+        "files that contain them. Frozen rows of releases are written again without them, under a new hash."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--yes", action="store_true", help="do it; without this it only says what to do first")
+        parser.add_argument(
+            "--yes", action="store_true", help="delete; without this the command only says what to do first"
+        )
 
     def change(self, person: NamedAnnotator, options: dict[str, Any], **about: Any) -> None:
         if not options["yes"]:
@@ -38,6 +40,4 @@ class Command(PersonCommand):
             f"files {forgotten.files:,}. Releases written again under a new hash: "
             f"{', '.join(forgotten.releases) or 'none'}."
         )
-        self.stdout.write(
-            "Backups still hold them until they are overwritten, and files given away cannot be called back."
-        )
+        self.stdout.write("Backups still contain them until they are overwritten, and so do files that you shared.")

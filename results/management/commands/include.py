@@ -7,7 +7,7 @@ from results.sentences import say_effects
 
 
 class Command(PersonCommand):
-    help = "Lets the answers of an annotator who was excluded count again, but those whose place somebody else has."
+    help = "Include an excluded annotator again. Answers whose place somebody else has taken still do not count."
 
     def change(self, person: NamedAnnotator, options: dict[str, Any], **about: Any) -> None:
         followed = include(annotator=person.annotator, **about)

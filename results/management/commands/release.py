@@ -29,9 +29,8 @@ from studies.wording import format_count
 
 class Command(BaseCommand):
     help = (
-        "Freezes what a study accepted, or the dataset of a project, with every answer behind it, and writes it with "
-        "its card and description. "
-        "Made again under the same name it is the same release, byte for byte."
+        "Freeze the accepted items of a study, or the dataset of a project, with all their answers. Write them with a "
+        "dataset card and a Croissant file. The same name gives the same files again, byte for byte."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -39,18 +38,20 @@ class Command(BaseCommand):
         parser.add_argument(
             "--study",
             metavar="SLUG",
-            help="whose accepted items are released; by default those of the project's dataset",
+            help="the study to release (default: the project's dataset)",
         )
-        parser.add_argument("--name", required=True, help="what the release is called: v1, for instance")
-        parser.add_argument("--format", default="hf", choices=RELEASE_FORMATS, help="hf, with images, by default")
+        parser.add_argument("--name", required=True, help="name of the release, such as v1")
+        parser.add_argument(
+            "--format", default="hf", choices=RELEASE_FORMATS, help="the format (default: hf, with images)"
+        )
         parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write into")
-        parser.add_argument("--description", default="", help="what the data is; by default it is counted")
+        parser.add_argument("--description", default="", help="description of the data (default: its counts)")
         parser.add_argument("--licence", default="", help="the licence of the data: an SPDX name or an address")
         parser.add_argument("--citation", default="", help="how to cite it, in BibTeX")
         parser.add_argument(
             "--with-provider-ids",
             action="store_true",
-            help="also write who stands behind the pseudonyms, into a file of its own that only its owner can read",
+            help="also write the key to the pseudonyms, into a separate file that only you can read",
         )
         add_by(parser)
 
@@ -70,7 +71,7 @@ class Command(BaseCommand):
             self._write(release, options["format"], options["out"], by, created=created)
             if options["with_provider_ids"]:
                 path = write_provider_ids(release=release, folder=options["out"], by=by, now=timezone.now())
-                self.stdout.write(f"{path}: who stands behind the pseudonyms. Keep it apart from the release.")
+                self.stdout.write(f"{path}: the key to the pseudonyms. Keep it separate from the release.")
         except CannotExport as error:
             raise CommandError(str(error)) from error
 
@@ -95,6 +96,6 @@ def _studies(project: Project, name: str | None, release: str) -> list[Study]:
     if studies := dataset_studies(project):
         return studies
     raise CannotExport(
-        f"No study of {project.slug} is declared to keep its dataset. Name a study with --study, or declare the "
-        "dataset with set_dataset."
+        f"No study of {project.slug} is part of its dataset. Name a study with --study, or choose "
+        "the studies of the dataset with set_dataset."
     )

@@ -12,12 +12,12 @@ from studies.management.arguments import read_project
 
 
 class Command(BaseCommand):
-    help = "Writes the tables and plots of a project as a paper shows them: funnel, agreement, scores, cost."
+    help = "Write the tables and plots of a project for a paper: funnel, agreement, scores, cost."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="slug of the project")
-        parser.add_argument("--format", default="md", choices=FORMATS, help="md unless you say otherwise")
-        parser.add_argument("--out", type=Path, metavar="DIR", help="folder to write into; by default it is printed")
+        parser.add_argument("--format", default="md", choices=FORMATS, help="the format (default: md)")
+        parser.add_argument("--out", type=Path, metavar="DIR", help="folder to write into (default: print the report)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = read_project(options["project"])

@@ -8,13 +8,13 @@ from results.sentences import say_effects
 
 class Command(PersonCommand):
     help = (
-        "An annotator took their consent back: from now on their answers count nowhere in the project and leave in no "
-        "file, and files and releases that hold them are no longer offered."
+        "Withdraw an annotator who withdrew their consent: their answers no longer count and are left out of new "
+        "files. Files and releases that contain them are no longer available. This cannot be undone."
     )
 
     def change(self, person: NamedAnnotator, options: dict[str, Any], **about: Any) -> None:
         followed = withdraw(annotator=person.annotator, **about)
         self.stdout.write(f"{person.name} has withdrawn: {say_effects('withdraw', followed)}")
         self.stdout.write(
-            f"Files deleted: {discard_files():,}. Make exports and releases again; give no older file away."
+            f"Files deleted: {discard_files():,}. Create exports and releases again, and do not share older files."
         )

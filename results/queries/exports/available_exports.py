@@ -1,4 +1,4 @@
-"""Which exports are still offered: none with answers of somebody who withdrew after it was made."""
+"""Exports that are still available: none with answers of somebody who withdrew after it was written."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class RemovalDates:
 
 @dataclass(frozen=True)
 class OfferedExport:
-    """An export, and what happened to its people since."""
+    """An export, with removals of people since."""
 
     export: Export
     since: RemovalDates
@@ -89,7 +89,7 @@ def find_removals(*, exports: Iterable[Export] = (), releases: Iterable[Release]
 
 
 def offered_exports(exports: Iterable[Export]) -> list[OfferedExport]:
-    """Return `exports`, read with their studies and releases, each with what happened to its people since."""
+    """Return `exports`, read with their studies and releases, each with the removals of its people since."""
     listed = list(exports)
     removed = find_removals(exports=listed)
     return [OfferedExport(export, removed.of_export(export)) for export in listed]

@@ -182,7 +182,7 @@ def texts_of(items: Sequence[Decision]) -> dict[int, Text]:
 
 
 def _written_descriptions(questions: Sequence[Question]) -> dict[int, Text]:
-    """Return the description that stands for each of `questions`, which asked for one."""
+    """Return the exported description of each of `questions`, which asked for one."""
     if not questions:
         return {}
     by_id = {question.pk: question for question in questions}

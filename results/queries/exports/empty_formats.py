@@ -1,4 +1,4 @@
-"""Formats that can hold none of some accepted items, such as a format of pairs for items without a pair."""
+"""Formats that would be empty for given accepted items, such as a format of pairs for items without a pair."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ READ_AT_MOST = CHUNK
 
 @dataclass(frozen=True)
 class FormatOption:
-    """A format to choose. `missing`: what no accepted item has, so that it would be empty; "" if it can be chosen."""
+    """A format to choose. `missing`: what no accepted item has, so the file would be empty; "" if it can be chosen."""
 
     name: str
     title: str
@@ -24,7 +24,7 @@ class FormatOption:
 
 
 class EmptyFormats:
-    """Collects which formats can hold at least one of the items that are added."""
+    """Collects the formats that can hold at least one of the added items."""
 
     def __init__(self) -> None:
         self._unfilled: dict[str, Writer] = {name: writer for name in FORMATS if (writer := get_writer(name)).needs}
@@ -47,7 +47,7 @@ class EmptyFormats:
 
 
 def empty_formats(studies: Sequence[Study]) -> dict[str, str]:
-    """Return format -> why it can hold nothing of what `studies` accepted, for formats that are surely empty."""
+    """Return format -> why it cannot hold any accepted item of `studies`, for formats that are surely empty."""
     found = EmptyFormats()
     for number, item in enumerate(islice(instances_of_studies(studies), READ_AT_MOST + 1)):
         if number == READ_AT_MOST:

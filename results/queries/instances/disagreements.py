@@ -94,7 +94,7 @@ def listed_questions(
         return ids
     if ranked is None:
         ranked = sorted_questions(study, SORTS[wanted.order])
-    # What has no place in the order comes last, such as answers without a single label, which cannot be compared.
+    # Questions without a position in the order come last, such as those whose answers cannot be compared.
     rank = {pk: place for place, pk in enumerate(ranked)}
     return sorted(ids, key=lambda pk: rank.get(pk, len(rank)))
 

@@ -34,12 +34,12 @@ from results.reports.explorer_links import NO_NAME, in_address
 from studies.actions.projects.datasets import ways_to_dataset
 from studies.models import Instance, InstanceImage, Project, Study, Tag
 
-# More cells than this are not kept: every instance differs, and nothing is gained by grouping them.
+# With more cells than this the table is not stored: grouping gains nothing if nearly every instance differs.
 MOST_CELLS = 10_000
 CHUNK = 5_000
-# Of filters that are no facets, the instances are looked up: no more than this, because each one costs time.
+# Maximum number of instances to look up for filters that are not facets, because each costs time.
 MOST_LOOKED_UP = 10_000
-# Filters that each instance meets or not by itself, whatever study is chosen.
+# Filters that do not depend on the chosen study.
 _OWN = ("type", "subtype", "split", "tag", "images")
 FACETS = ("state", "study", *_OWN)
 # Filters on answers are about the chosen study.
@@ -205,7 +205,7 @@ def count_facets(
 ) -> FacetCounts | None:
     """Return how many instances the list would show for each value of each facet, the other filters unchanged.
 
-    None if the filters that are no facets leave too many instances. Without such filters it takes no query. studies,
+    None if the filters that are not facets leave too many instances. Without such filters it takes no query. studies,
     said: as for `explorer.list_instances`. shown: the instances that match `wanted`, if they were selected already.
     """
     others, among = _without_facets(wanted, order), None
@@ -224,18 +224,18 @@ def count_facets(
 
 
 def needs_lookup(wanted: InstanceFilters, order: str = "") -> bool:
-    """Whether `count_facets` has to look up which instances meet the filters that are no facets."""
+    """Whether `count_facets` has to look up which instances meet the filters that are not facets."""
     return any(asdict(_without_facets(wanted, order)).values())
 
 
 def _without_facets(wanted: InstanceFilters, order: str) -> InstanceFilters:
-    """Return the filters that are no facets, with the study that they are about."""
+    """Return the filters that are not facets, with their study."""
     study = wanted.study if _is_by_study(wanted, order) else ""
     return replace(wanted, **{**dict.fromkeys(FACETS, ""), "study": study})
 
 
 def _is_by_study(wanted: InstanceFilters, order: str) -> bool:
-    """Whether the filters that are no facets, or the order, depend on the chosen study."""
+    """Whether the other filters, or the order, depend on the chosen study."""
     return any(getattr(wanted, name) for name in _BY_STUDY) or bool(order in BY_FIGURES and wanted.study)
 
 
@@ -310,7 +310,7 @@ class _States:
         for way in self._ways:
             asked = next((study for study in way if study in outcomes), None)
             if asked is not None:
-                # Accepted only upstream of the dataset is no outcome yet.
+                # An instance accepted only upstream of the dataset has no outcome yet.
                 is_early = asked != way[0] and outcomes[asked] == Outcome.ACCEPTED
                 found.add(Outcome.NONE_YET.value if is_early else outcomes[asked])
         return found or everywhere & {Outcome.AGREED}

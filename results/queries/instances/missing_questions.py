@@ -40,7 +40,7 @@ def missing_questions(
 
 
 def _could_ask(study: Study, outcomes: Mapping[int, Outcome]) -> bool:
-    """Whether `study` does not ask about an instance with these outcomes, and nothing before it keeps it away."""
+    """Whether `study` could ask about an instance with these outcomes, but does not."""
     passed = study.fed_by_id is None or outcomes.get(study.fed_by_id) in (Outcome.ACCEPTED, Outcome.AGREED)
     return passed and study.pk not in outcomes
 

@@ -1,4 +1,4 @@
-"""What the charts of a study's overview show: when answers came, how long they took, what they earned."""
+"""Data of the charts on a study's overview: arrival and duration of answers, and wages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -103,7 +103,7 @@ def lines_of(project: Project, events: Sequence[Event]) -> list[EventLine]:
     for event in events:
         if "annotator" in event.details:
             # Stored under a number that leads nowhere once they are erased.
-            event.details["annotator"] = names.get(event.details["annotator"], "somebody who is forgotten by now")
+            event.details["annotator"] = names.get(event.details["annotator"], "an erased annotator")
     return [_line(event) for event in events]
 
 
@@ -157,7 +157,7 @@ def _say_import(study: str, told: Details) -> str:
 
 def _say_duplicate(study: str, told: Details) -> str:
     again = f", about {format_count(told['instances'], 'instance')}" if "instances" in told else ""
-    return f"made {study}, a copy of {told['original']}{again}"
+    return f"created {study}, a copy of {told['original']}{again}"
 
 
 def _dataset(study: str, told: Details) -> str:
@@ -166,13 +166,13 @@ def _dataset(study: str, told: Details) -> str:
 
 
 def _say_extension(study: str, told: Details) -> str:
-    followed = f"; {format_count(told['decisions'], 'question')} decided otherwise for now" if told["decisions"] else ""
-    return f"asked for {format_count(told['more'], 'more answer')} to each question of {study}{followed}"
+    followed = f"; {format_count(told['decisions'], 'decision')} changed for now" if told["decisions"] else ""
+    return f"requested {format_count(told['more'], 'more answer')} to each question of {study}{followed}"
 
 
 def _completion(study: str, told: Details) -> str:
     then = [word for word, is_so in (("closes", told["closes"]), ("mails", told["mails"])) if is_so]
-    return f"set what follows once all answers to {study} are in: {'it ' + ' and '.join(then) if then else 'nothing'}"
+    return f"chose what happens when all answers to {study} are in: {'it ' + ' and '.join(then) if then else 'nothing'}"
 
 
 def _say_model_run(template: str) -> Callable[[str, Details], str]:
@@ -182,12 +182,12 @@ def _say_model_run(template: str) -> Callable[[str, Details], str]:
 
 def _say_computation(study: str, told: Details) -> str:
     wrong = f"; {format_count(told['wrong'], 'question')} could not be scored" if told["wrong"] else ""
-    return f"had {format_count(told['predictions'], 'prediction')} of {told['model']} computed{wrong}"
+    return f"computed {format_count(told['predictions'], 'prediction')} of {told['model']}{wrong}"
 
 
 def _say_export_request(study: str, told: Details) -> str:
     chosen = f", of {format_count(told['instances'], 'chosen instance')}" if "instances" in told else ""
-    return f"asked for the {told['format']} export of {study}{chosen}"
+    return f"requested the {told['format']} export of {study}{chosen}"
 
 
 def _say_export(study: str, told: Details) -> str:
@@ -200,10 +200,10 @@ def _say_effects(template: str) -> Callable[[str, Details], str]:
     def sentence(study: str, told: Details) -> str:
         followed = [
             format_count(told["answers"], "answer"),
-            f"{format_count(told['decisions'], 'question')} decided otherwise",
+            f"{format_count(told['decisions'], 'decision')} changed",
         ]
         if told["undone"]:
-            followed.append(f"{format_count(told['undone'], 'question')} out of the dataset")
+            followed.append(f"{format_count(told['undone'], 'question')} removed from the dataset")
         if told["restored"]:
             followed.append(f"{format_count(told['restored'], 'question')} back in the dataset")
         return f"{template.format_map({'study': study, **told})}: {', '.join(followed)}"
@@ -213,7 +213,7 @@ def _say_effects(template: str) -> Callable[[str, Details], str]:
 
 def _say_erasure(study: str, told: Details) -> str:
     releases = "".join(f"; the rows of {each['name']} are now {each['sha256'][:12]}" for each in told["releases"])
-    return f"deleted what was stored of an annotator, {format_count(told['responses'], 'answer')}{releases}"
+    return f"deleted all data of an annotator, {format_count(told['responses'], 'answer')}{releases}"
 
 
 class _Number(int):
@@ -244,16 +244,16 @@ def _say_launch(study: str, told: Details) -> str:
 
 
 def _deletion(study: str, told: Details) -> str:
-    settled = f", and said to have settled what people were owed: {told['pay_settled']}" if told["pay_settled"] else ""
-    return f"asked for the deletion of the project on {told['due_on']}{settled}"
+    settled = f", and confirmed that everybody was paid: {told['pay_settled']}" if told["pay_settled"] else ""
+    return f"requested the deletion of the project on {told['due_on']}{settled}"
 
 
 SENTENCES: dict[What, Callable[[str, Details], str]] = {
-    What.PROJECT_MADE: _say_numbers("made the project"),
+    What.PROJECT_MADE: _say_numbers("created the project"),
     What.PROJECT_CHANGED: _say_numbers("changed the project"),
-    What.PROJECT_RENAMED: _say_numbers("called the project {name}, which was {before}"),
+    What.PROJECT_RENAMED: _say_numbers("renamed the project from {before} to {name}"),
     What.PROJECT_ARCHIVED: _say_numbers("archived the project"),
-    What.PROJECT_REOPENED: _say_numbers("took the project out of the archive"),
+    What.PROJECT_REOPENED: _say_numbers("restored the project from the archive"),
     What.PROJECT_DELETION_REQUESTED: _deletion,
     What.PROJECT_DELETION_CANCELLED: _say_numbers("cancelled the deletion of the project"),
     What.MEMBER_INVITED: _say_invitation("invited {whom} to become a member, as {role}"),
@@ -261,31 +261,31 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.MEMBER_ADDED: _say_numbers("added {member} to the project, as {role}"),
     What.MEMBER_CHANGED: _say_numbers("changed the role of {member} to {role}"),
     What.MEMBER_REMOVED: _say_numbers("ended the membership of {member}"),
-    What.IMPORT_REQUESTED: _say_numbers("asked for the import of {files}"),
+    What.IMPORT_REQUESTED: _say_numbers("requested the import of {files}"),
     What.IMPORT_CANCELLED: _say_numbers("cancelled the import of {files}"),
-    What.MAPPING_CHANGE_REQUESTED: _say_numbers("asked to change the mapping of {files}"),
+    What.MAPPING_CHANGE_REQUESTED: _say_numbers("requested a change of the mapping of {files}"),
     What.MAPPING_CHANGE_CANCELLED: _say_numbers("cancelled the change of the mapping of {files}"),
     What.MAPPING_CHANGED: _say_numbers("changed the mapping of {files}: {columns}"),
     What.INSTANCES_IMPORTED: _say_import,
-    What.INSTANCES_TAGGED: _say_numbers("put the tag {tag} on {instances:instance}"),
-    What.INSTANCES_UNTAGGED: _say_numbers("took the tag {tag} off {instances:instance}"),
+    What.INSTANCES_TAGGED: _say_numbers("added the tag {tag} to {instances:instance}"),
+    What.INSTANCES_UNTAGGED: _say_numbers("removed the tag {tag} from {instances:instance}"),
     What.PREDICTIONS_IMPORTED: _say_numbers("imported {predictions:prediction} of {model}"),
-    What.PREDICTIONS_REQUESTED: _say_model_run("asked {model} for its answers to {about}"),
-    What.PREDICTIONS_CANCELLED: _say_model_run("cancelled what {model} was asked about {about}"),
-    What.PREDICTIONS_RESUMED: _say_model_run("went on with what {model} was asked about {about}"),
+    What.PREDICTIONS_REQUESTED: _say_model_run("requested a run of {model} on {about}"),
+    What.PREDICTIONS_CANCELLED: _say_model_run("cancelled the run of {model} on {about}"),
+    What.PREDICTIONS_RESUMED: _say_model_run("resumed the run of {model} on {about}"),
     What.PREDICTIONS_COMPUTED: _say_computation,
     What.MODEL_RENAMED: _say_numbers("renamed the model {model} to {name}"),
     What.MODEL_DELETED: _say_numbers("deleted the model {model} and its {predictions:prediction}"),
     What.DATASET_SET: _dataset,
-    What.GROUP_SET: _say_numbers("declared the group {group}, of {people:,} people"),
+    What.GROUP_SET: _say_numbers("set the group {group} to {people:,} people"),
     What.STUDY_CREATED: _say_numbers("created {study}"),
     What.STUDY_DUPLICATED: _say_duplicate,
     What.STUDY_CHANGED: _say_numbers("changed the draft {study}"),
     What.STUDY_DELETED: _say_numbers("deleted the draft {study}"),
-    What.LAUNCH_REQUESTED: _say_numbers("asked for the launch of {study}"),
+    What.LAUNCH_REQUESTED: _say_numbers("requested the launch of {study}"),
     What.LAUNCH_CANCELLED: _say_numbers("cancelled the launch of {study}"),
-    What.EXTENSION_REQUESTED: _say_numbers("asked for more answers or questions of {study}"),
-    What.EXTENSION_CANCELLED: _say_numbers("cancelled the request for more of {study}"),
+    What.EXTENSION_REQUESTED: _say_numbers("requested more answers or questions for {study}"),
+    What.EXTENSION_CANCELLED: _say_numbers("cancelled the extension of {study}"),
     What.STUDY_LAUNCHED: _say_launch,
     What.STUDY_PAUSED: _say_numbers("paused {study}"),
     What.STUDY_RESUMED: _say_numbers("resumed {study}"),
@@ -296,8 +296,8 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.INSTANCES_TAKEN_UP: _say_numbers("added {questions:question} about new instances to {study}"),
     What.COMPLETION_SET: _completion,
     What.STUDY_COMPLETED: _say_numbers("found that all answers to {study} are in"),
-    What.QUESTION_SETTLED: _say_numbers("settled the question of {study} about {about} with {choice}"),
-    What.QUESTION_UNSETTLED: _say_numbers("took back the settlement of {study} about {about}"),
+    What.QUESTION_SETTLED: _say_numbers("settled the question of {study} about {about} as {choice}"),
+    What.QUESTION_UNSETTLED: _say_numbers("undid the settlement of the question of {study} about {about}"),
     What.QUESTION_TAKEN_OUT: _say_effects("took a question about {instance} out of {study}, because: {reason}"),
     What.QUESTION_PUT_BACK: _say_effects("put a question about {instance} back into {study}"),
     What.SEAT_FREED: _say_numbers("released the place of a session of {study}; its {answers:answer} stayed"),
@@ -308,30 +308,30 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.TIMES_ACCEPTED: _say_numbers("accepted the times of a session of {study}"),
     What.ANNOTATOR_WITHDRAWN: _say_effects("noted the withdrawal of {annotator}"),
     What.ANNOTATOR_EXCLUDED: _say_effects("excluded {annotator} ({reason})"),
-    What.ANNOTATOR_LET_BACK: _say_effects("let the answers of {annotator} count again"),
-    What.SLOTS_REOPENED: _say_numbers("opened {slots:place} of {annotator} for others"),
+    What.ANNOTATOR_LET_BACK: _say_effects("included {annotator} again"),
+    What.SLOTS_REOPENED: _say_numbers("gave {slots:place} of {annotator} to other people"),
     What.ANNOTATOR_FORGOTTEN: _say_erasure,
     What.EXPORT_REQUESTED: _say_export_request,
     What.EXPORT_CANCELLED: _say_numbers("cancelled the {format} export of {study}"),
     What.EXPORT_WRITTEN: _say_export,
-    What.RELEASE_MADE: _say_numbers("made the release {release} of {study}"),
+    What.RELEASE_MADE: _say_numbers("created the release {release} of {study}"),
     What.RELEASE_FROZEN: _say_numbers(
         "froze the release {release} of {study}: {instances:instance}, {responses:answer}, SHA-256 {sha256:.12}"
     ),
-    What.RELEASE_REQUESTED: _say_numbers("asked for the release {release} of {study} as {format}"),
+    What.RELEASE_REQUESTED: _say_numbers("requested the release {release} of {study} as {format}"),
     What.RELEASE_WRITTEN: _say_numbers("wrote the release {release} of {study} as {format}"),
-    What.DATASET_DOWNLOAD_REQUESTED: _say_numbers("asked for the dataset {repository} of the Hub"),
-    What.HUB_PUSH_REQUESTED: _say_numbers("asked for the release {release} to be pushed to {repository} on the Hub"),
+    What.DATASET_DOWNLOAD_REQUESTED: _say_numbers("requested the download of the dataset {repository} from the Hub"),
+    What.HUB_PUSH_REQUESTED: _say_numbers("requested the push of the release {release} to {repository} on the Hub"),
     What.HUB_PUSH_CANCELLED: _say_numbers("cancelled the push of the release {release} to {repository} on the Hub"),
-    What.RELEASE_PUSHED: _say_numbers("had the release {release} of {study} pushed to {repository} on the Hub"),
-    What.PROVIDER_IDS_TAKEN: _say_numbers("took the provider ids behind the release {release} of {study}"),
-    What.WEBHOOK_MADE: _say_numbers("had {host} told what happens: {topics}"),
+    What.RELEASE_PUSHED: _say_numbers("pushed the release {release} of {study} to {repository} on the Hub"),
+    What.PROVIDER_IDS_TAKEN: _say_numbers("downloaded the key to the pseudonyms in the release {release} of {study}"),
+    What.WEBHOOK_MADE: _say_numbers("created the webhook to {host}: {topics}"),
     What.WEBHOOK_DELETED: _say_numbers("deleted the webhook to {host}"),
     What.WEBHOOK_KEY_CHANGED: _say_numbers("changed the key of the webhook to {host}"),
     What.WEBHOOK_SWITCHED_OFF: _say_numbers("switched the webhook to {host} off"),
     What.WEBHOOK_SWITCHED_ON: _say_numbers("switched the webhook to {host} on again"),
-    What.WEBHOOK_TRIED: _say_numbers("sent a message to {host} to try it"),
+    What.WEBHOOK_TRIED: _say_numbers("sent a test message to {host}"),
     What.DELIVERY_REPEATED: _say_numbers("sent a message about {topic} to {host} again"),
-    What.ANSWERS_SIMULATED: _say_numbers("let {annotators:simulated annotator} into {study}, seed {seed}"),
+    What.ANSWERS_SIMULATED: _say_numbers("simulated {annotators:annotator} in {study}, seed {seed}"),
     What.STUDY_REPLAYED: _say_numbers("replayed the answers of {study}, seed {seed}"),
 }

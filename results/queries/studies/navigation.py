@@ -1,4 +1,4 @@
-"""The studies of a project as its pages link to them."""
+"""Links to the studies of a project."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ def study_links(project: Project) -> list[StudyLink]:
 
 
 def stage_of(study: Study) -> str:
-    """Return the state of `study` as its pages show it: "complete" when all answers are in and it is still open."""
+    """Return the state of `study` as shown on pages: "complete" if all answers are in and it is still open."""
     return COMPLETE if study.state == StudyState.OPEN and study.completed_at else study.state
 
 

@@ -10,7 +10,7 @@ from studies.models import Import, Project, Study, StudyState
 
 
 class Todo(StrEnum):
-    """Next steps of researchers, most urgent first. A page words each, beside its button."""
+    """Next steps of researchers, most urgent first. The template has the sentence and the button of each."""
 
     IMPORT = "import"
     AWAIT_IMPORT = "await the import"
@@ -111,7 +111,7 @@ def _merge_waits(steps: list[NextStep]) -> list[NextStep]:
     return [*others, NextStep(Todo.WAIT, number=sum(step.number for step in waits))]
 
 
-def needing_a_hand(projects: Iterable[Project]) -> set[int]:
+def projects_needing_action(projects: Iterable[Project]) -> set[int]:
     """Return the ids of the projects in which somebody has to settle questions or to close a study."""
     at_work = [project for project in projects if project.archived_at is None]
     launched = Study.objects.filter(project__in=at_work).exclude(state=StudyState.DRAFT).defer("source")

@@ -286,7 +286,7 @@ def paid_sessions(study: Study) -> list[PaidSession]:
 
 
 @dataclass(frozen=True)
-class OddArrivals:
+class SuspiciousArrivals:
     """How often a suspicious event happened on arrival, to how many known people (0: none known), and when last."""
 
     times: int
@@ -294,8 +294,8 @@ class OddArrivals:
     last: datetime
 
 
-def odd_arrivals(study: Study) -> dict[tuple[str, str], OddArrivals]:
+def suspicious_arrivals(study: Study) -> dict[tuple[str, str], SuspiciousArrivals]:
     """Return the suspicious arrivals of `study`, by type and by the eligibility rule behind it ("" without)."""
     events = EntryEvent.objects.filter(study=study).order_by().values_list("what", "rule")
     counted = events.annotate(sum=Sum("times"), people=Count("pk", filter=~Q(who="")), last=Max("at"))
-    return {(what, rule): OddArrivals(times, people, last) for what, rule, times, people, last in counted}
+    return {(what, rule): SuspiciousArrivals(times, people, last) for what, rule, times, people, last in counted}

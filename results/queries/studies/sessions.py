@@ -75,16 +75,16 @@ class SessionFilter:
         return bool(self.who or self.state)
 
     def toggle_order(self, column: str) -> str:
-        """Return the order that the head of `column` leads to: ascending first, then the other way."""
+        """Return the order after a click on the heading of `column`: first ascending, then reversed."""
         return f"-{column}" if self.sort == column else column
 
     def direction(self, column: str) -> str:
-        """Return how the table is sorted by `column`, in the words of ARIA, "" if by another one."""
+        """Return the ARIA sort direction of `column`, "" if the table is sorted by another column."""
         return {column: "ascending", f"-{column}": "descending"}.get(self.sort, "")
 
 
 def read_filter(fields: Mapping[str, str]) -> SessionFilter:
-    """Return what is asked for in an address; unknown values count as none."""
+    """Return the filter in an address; unknown values are ignored."""
     state, sort = fields["state"], fields["sort"]
     return SessionFilter(
         fields["who"], state if state in STATES else "", sort if sort.removeprefix("-") in SORTS else LATEST_FIRST

@@ -286,7 +286,7 @@ def _rows_of(
             *(*_seconds(mine), position_habit(mine), *_shares(mine, label_space), *_accepted_share(mine)),
             *(*_on_scale(uses.get(name), alone), *skills),
         )
-        yield (*_first_the_odd(name, beside), kind), row
+        yield (*_by_agreement(name, beside), kind), row
 
 
 def _agreement(beside: Mapping[tuple[int, str], Score], subjects: Mapping[int, int], alone: str) -> tuple[Cell, Cell]:
@@ -358,7 +358,7 @@ def is_flagged(positions: Cell) -> bool:
     return isinstance(positions, Positions) and positions < UNLIKELY_POSITIONS
 
 
-def _first_the_odd(name: str, beside: Mapping[Any, Score]) -> tuple[float, str]:
+def _by_agreement(name: str, beside: Mapping[Any, Score]) -> tuple[float, str]:
     others = sum(found.n for found in beside.values())
     return (sum(found.count for found in beside.values()) / others if others else 2.0, name)
 

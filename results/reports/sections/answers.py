@@ -190,7 +190,10 @@ def positions_chart(answers: Sequence[AnswerDetails]) -> Chart:
         + ", ".join(f"{point.value or 0:,.0f} (expected {point.expected or 0:,.1f})" for point in each.points)
         for each in series
     )
-    title, words = "Times each position was chosen", f"From the first position on. {words}. Ticks: expected."
+    title, words = (
+        "Times each position was chosen",
+        f"Bars from the first position to the last. {words}. Ticks: expected counts.",
+    )
     return Chart("positions", title, words, "bars", "count", "Answers", series)
 
 

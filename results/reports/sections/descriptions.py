@@ -72,10 +72,12 @@ LANGUAGE_COLUMNS = (
     Column("Parsed", "count"),
 )
 LANGUAGE_NOTE = (
-    f"Length in tokens by {TOKENS}, sentences by {SENTENCES}: pinned rules of this program, so that other programs "
-    "count otherwise (docs/studies.md). Word types: different words, in lower case. Types among "
-    f"{AMONG:,} words: how many on average, which does not grow with the number of texts. Depth: of the deepest "
-    f"dependency tree of a text, by spaCy's {MODEL} where it is installed, over at most {MOST_PARSED} texts."
+    f"Length in tokens by {TOKENS}, sentences by {SENTENCES}: fixed rules of Lineup "
+    "(docs/studies.md), so other programs count differently. Word types: different words, in "
+    f"lower case. Types among {AMONG:,} words: the expected number of types in that many words "
+    "drawn at random, which does not depend on the number of texts. Depth: of the deepest "
+    f"dependency tree of a text, by spaCy's {MODEL} where it is installed, over at most "
+    f"{MOST_PARSED} texts."
 )
 
 
@@ -178,7 +180,7 @@ def description_outcomes_table(found: Sequence[DescriptionStudy]) -> Table:
             rows.append(
                 (
                     *(each.study.slug, name, fates.written, fates.not_possible),
-                    *(*_became(each, name, fates), fates.undecided),
+                    *(*_outcome_cells(each, name, fates), fates.undecided),
                     *(share_of(filtered), _over_sets(each, name)),
                 )
             )
@@ -204,7 +206,7 @@ def _over_sets(each: DescriptionStudy, name: str) -> Cell:
     return range_over_instances(rejected, [question.instance for question in decided])
 
 
-def _became(each: DescriptionStudy, name: str, fates: DescriptionOutcomes) -> Iterable[int]:
+def _outcome_cells(each: DescriptionStudy, name: str, fates: DescriptionOutcomes) -> Iterable[int]:
     """Yield the number retrieved, accepted, rejected and conflicting, each linked to its sets."""
     asked = [each.asked[pk] for pk in each.groups[name]]
     yield each.link_count(fates.retrieved, (one.id for one in asked if one.answers), ANSWERED, name)
@@ -259,8 +261,9 @@ def retrieval_agreement_table(found: Sequence[DescriptionStudy]) -> Table:
                     )
                 )
     notes = [
-        "Nominal where places are names, interval where they are moments of a video; for all sets both, though the "
-        "place of an image in other sets means nothing. Who was not asked is missing.",
+        "Nominal where places are names, interval where they are moments of a video; for all "
+        "sets both, though the place of an image in other sets means nothing. People who were "
+        "not asked count as missing.",
         "All: every counted answer, including answers added to undecided questions, which are harder. Asked for at "
         "first: only answers that do not depend on others. After acceptance: all answers to accepted descriptions, as "
         "in the paper. It leaves out descriptions on which people disagreed, so it describes the dataset, not how well "
@@ -313,13 +316,15 @@ def retrieval_accuracy_table(found: Sequence[DescriptionStudy]) -> Table:
     for each in found:
         rows += [(each.study.slug, *row) for row in _accuracies(each)]
     notes = [
-        "For each person the share right over their answers, or over the answers to what they wrote, averaged over "
-        "people, each counting once. Intervals for other people like these (Korn and Graubard 1998). After acceptance "
-        "it is high by the way these were chosen."
+        "For each person the share right over their answers, or over the answers to what they "
+        "wrote, averaged over people, each counting once. Intervals are for other people like "
+        "these (Korn and Graubard 1998). After acceptance it is inflated, because descriptions "
+        "are accepted when people find the image."
     ]
     if any(any(facts.author for facts in each.study.described.values()) for each in found):
         notes.append(
-            "Authors who also wrote for train: models learn from them, so that others are what they have not seen."
+            "Authors who also wrote for train: models learn from their texts, so texts of other "
+            "authors are new to them."
         )
     if any(any(facts.pasted for facts in each.study.described.values()) for each in found):
         notes.append("A paste proves nothing by itself: people correct and move what they wrote.")

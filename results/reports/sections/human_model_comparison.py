@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from analytics.comparison import PeopleAgainst, holm, people_against
+from analytics.comparison import PeopleComparison, compare_people, holm
 from results.reports.base import Cell, Chart, Column, Point, Series, Table
 from results.reports.cells import limits_or_reason, value_or_reason
 from results.reports.sections.people import FOUR, OF_FOUR, UnitScore
@@ -26,7 +26,7 @@ class _Comparison:
     study: str
     model: str
     score: str
-    found: PeopleAgainst
+    found: PeopleComparison
     counts: tuple[int, int]
     only_people: int
     only_model: int
@@ -44,10 +44,11 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
     rows = [_row(each, after) for each, after in zip(compared, adjusted, strict=True)]
     made = sum(each.found.p is not None for each in compared)
     notes = [
-        "For each person the share right minus the model's on the same instances, averaged over people. Clustered "
-        "score test: by person and instance, from the intervals of both shares (Zou and Donner 2008). McNemar's exact "
-        "test is used if every answer is by a different person about a different instance. Only people right, only "
-        "model right: numbers of answers; for I2T, T2I and Group, of instances, each person's once.",
+        "For each person the share right minus the model's on the same instances, averaged over "
+        "people. Clustered score test: by person and instance, from the intervals of both shares "
+        "(Zou and Donner 2008). McNemar's exact test is used if every answer is by a different "
+        "person about a different instance. Only people right, only model right: numbers of "
+        "answers; for I2T, T2I and Group, numbers of instances, counted once per person.",
         f"p (Holm) is corrected for {made} comparisons.",
     ]
     slugs = [baseline.study.slug for baseline in baselines]
@@ -75,7 +76,7 @@ def _comparisons(baseline: Baseline) -> Iterable[_Comparison]:
     for who, name, both, rights in shared_units(baseline):
         mine, its = [one.right for one in both], [rights[one.unit] for one in both]
         columns = ([getattr(one, column) for one in both] for column in ("person", "unit", "instance"))
-        found = people_against(mine, its, *columns)
+        found = compare_people(mine, its, *columns)
         pairs = list(zip(mine, its, strict=True))
         only_one = (pairs.count((True, False)), pairs.count((False, True)))
         about = [one.instance for one in both]

@@ -29,7 +29,7 @@ from predictions.scorers import CannotLoad
 from predictions.tasks import send_to_worker
 from simulation.actions.demo_project import ACCURACIES, ACCURACY, LEAVE, MODEL, SEED
 from simulation.actions.local_run import run_in_process
-from simulation.actions.session_times import OPEN_BEFORE, stretch_sessions
+from simulation.actions.session_times import OPEN_BEFORE, backdate_sessions
 from simulation.demo.image_sets import ImageSet, describe_sets
 from simulation.demo.manifest import IMAGES, MANIFEST, SETS_MANIFEST, write_manifest, write_sets
 from simulation.demo.processes import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serve
@@ -163,7 +163,7 @@ class Command(BaseCommand):
                 now=_opening(),
                 stdout=self.stdout,
             )
-            stretch_sessions(study)
+            backdate_sessions(study)
 
     def _import(self, what: str, project: Project, manifest: Path, format: str, draw: Callable[[], object]) -> None:
         """Import the images of `draw`, unless the project has instances; draw them unless they exist."""

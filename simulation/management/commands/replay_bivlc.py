@@ -25,8 +25,7 @@ class Command(ActionCommand):
     refusals = (CannotReplay, ImportRefused, DesignRefused, StudyError, PredictionsRefused, ResultsFileError)
     help = (
         "Replay BiVLC: import its manifest, run step 3 with step 4 live behind it and the human baseline with "
-        "simulated "
-        "annotators through the real code, and print the paper's tables."
+        "simulated annotators through the real code, and print the paper's tables."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

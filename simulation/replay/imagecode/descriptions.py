@@ -1,4 +1,4 @@
-"""Replay the describers, in a project of their own with some of the sets.
+"""Replay the describers, in a separate project with some of the sets.
 
 The sets come without descriptions. People write them again, and others search for the images at the same time.
 """

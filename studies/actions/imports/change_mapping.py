@@ -33,13 +33,14 @@ from studies.models import Import, Instance, InstanceImage, Question, Study
 from studies.names import problem_with_text
 
 ASKED = (
-    "A study has asked about instances of this import, so its mapping can no longer change: import the file into a new "
-    "project, where its page begins with this mapping."
+    "A study has asked about instances of this import, so its mapping cannot change any "
+    "more. Import the file into a new project; its page starts with this mapping."
 )
-MEANWHILE = "Somebody else has changed these instances or their mapping meanwhile. Nothing was changed; try again."
+MEANWHILE = "Somebody else changed these instances or their mapping at the same time. Nothing was changed; try again."
 OTHERS_BESIDE = (
-    "Another import added instances from a file of the same name at the same time, so it is not known which are of "
-    "this one. Import the file into a new project instead."
+    "Another import added instances from a file of the same name at the same time, so Lineup "
+    "does not know which of them are from this one. Import the file into a new project "
+    "instead."
 )
 NOTHING_ADDED = "This import added no instances from a table, so it has no mapping to change."
 CHANGED = ("captions", "original_captions", *NAMES, "reference")
@@ -152,12 +153,12 @@ class MappingChange:
                 kept["right"] = renamed_right(kept["right"], self._renamed)
                 was_caption = instance.reference["right"] in list(instance.original_captions)
                 if was_caption and kept["right"] not in item.captions:
-                    reason = f"The right answer, {instance.reference['right']!r}, would be no caption of the row."
+                    reason = f"The right answer, {instance.reference['right']!r}, would not be a caption of the row."
                     yield RowProblem(item.row, "right", reason)
                     continue
             blank = [role for role, text in formatted_captions(item, instance.caption_rule).items() if not text.strip()]
             if blank:
-                yield RowProblem(item.row, blank[0], f"The rule {instance.caption_rule} leaves nothing of it.")
+                yield RowProblem(item.row, blank[0], f"The rule {instance.caption_rule} makes it empty.")
                 continue
             names = {name: getattr(item, name) for name in NAMES}
             if "split" not in {*self.old.values(), *self.new.values()}:
@@ -177,8 +178,8 @@ class MappingChange:
                 other = self.instances.annotate(number=number).exclude(number=move.each_has).count()
                 if other:
                     found[role] = (
-                        f"{other:,} rows have not exactly {move.each_has} images of the role {role}, so it is not "
-                        "known which column each is from. Import the file into a new project instead."
+                        f"{other:,} rows do not have exactly {move.each_has} images of the role {role}, so Lineup "
+                        "does not know which column each is from. Import the file into a new project instead."
                     )
         return list(found.values())
 
@@ -250,7 +251,7 @@ def change_mapping(
                 change.apply(instance)
             _save(batch)
         change.move_images()
-        # A launch may have asked about them meanwhile.
+        # A launch may have asked about them in the meantime.
         refuse_fixed_mapping(one)
         files = ", ".join(one.names)
         record(project=one.project, what=What.MAPPING_CHANGED, by=by, now=now, files=files, columns=change.sentence())
@@ -258,7 +259,7 @@ def change_mapping(
 
 
 def _batches(instances: QuerySet[Instance]) -> Iterator[list[Instance]]:
-    """Yield batches of the instances, read by id, since they change meanwhile."""
+    """Yield batches of the instances, read by id, because they change between batches."""
     ids = list(instances.values_list("pk", flat=True))
     for start in range(0, len(ids), BATCH):
         yield list(Instance.objects.filter(pk__in=ids[start : start + BATCH]).order_by("pk"))

@@ -9,8 +9,8 @@ from studies.importing import Note, RowProblem
 from studies.models import Instance
 
 NOTHING_FITS = (
-    "None of the descriptions that it speaks of is there. Name the file with the descriptions in the same command, or "
-    "import it first."
+    "The project has none of the descriptions that it refers to. Name the file with the "
+    "descriptions in the same command, or import it first."
 )
 
 

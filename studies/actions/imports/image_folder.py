@@ -37,7 +37,7 @@ class ImageFolder:
         if isinstance(names, UnusableImage):
             return names
         if place.place >= len(names):
-            return UnusableImage(f"{filename} is not in a set of {place.size}: places are counted from 0.")
+            return UnusableImage(f"{filename} is outside a set of {place.size} images: positions start at 0.")
         return self._read(f"{place.folder}/{names[place.place]}", filename)
 
     def _read_part(self, part: Part) -> bytes | UnusableImage:
@@ -74,7 +74,9 @@ class ImageFolder:
             return UnusableImage(f"The file {filename} is not among the images.", absent=True)
         if len(found) > 1:
             some = " and ".join(found[:2])
-            return UnusableImage(f"{len(found)} images are called {filename}, such as {some}. Name the folder too.")
+            return UnusableImage(
+                f"{len(found)} images are called {filename}, such as {some}. Include the folder in the name."
+            )
         return self._read(found[0], filename)
 
     @cached_property

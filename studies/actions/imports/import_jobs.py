@@ -318,7 +318,7 @@ def _note_failure(job: Job) -> None:
 IMPORT = Work(
     run=_import,
     unit="rows",
-    trouble="The server could not do this. Nothing was imported or changed; try again.",
+    trouble="The server failed. Nothing was imported or changed; try again.",
     minutes=110,
     # No progress only while saving: seconds for thousands of rows.
     patience=timedelta(minutes=15),

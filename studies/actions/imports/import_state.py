@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Protocol
 
 from django.contrib.auth.models import User
 
-from studies.batches import Progress, unheard
+from studies.batches import Progress, ignore_progress
 from studies.importing import Importer, Note, Record, RowProblem, SourceImage
 from studies.importing.base import places_of
 from studies.importing.captions import CAPTION_RULES
@@ -103,9 +103,9 @@ class ImportContext:
     # Whether a worker may have been lost in it: this import then also removes the pictures stored by that worker.
     begun_before: bool = False
     # Called with the file name and each problem, including those that the result only counts.
-    on_problem: Callable[[str, RowProblem], None] = unheard
+    on_problem: Callable[[str, RowProblem], None] = ignore_progress
     # Called with the result of each file, in the transaction of the import.
-    on_saved: Callable[[list[ImportSummary]], None] = unheard
+    on_saved: Callable[[list[ImportSummary]], None] = ignore_progress
 
 
 FOREGROUND = ImportContext()

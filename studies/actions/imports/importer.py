@@ -42,7 +42,7 @@ from studies.actions.imports.import_state import (
 from studies.actions.imports.save_rows import save
 from studies.actions.projects.projects import save_project
 from studies.actions.table_statistics import refresh_statistics
-from studies.batches import Progress, unheard
+from studies.batches import Progress, ignore_progress
 from studies.descriptions import NOTED, PUBLIC, TARGETS
 from studies.importing import IMPORTERS, TABLE, Importer, Note, Record, RowProblem, SourceImage, make_importer
 from studies.importing.captions import CAPTION_RULES
@@ -59,7 +59,7 @@ MOST_THREADS = 4
 
 
 NOTHING = "Nothing was imported."
-DISK_FULL = "The disk is full. Nothing was imported; make room and import again."
+DISK_FULL = "The disk is full. Nothing was imported; free some space and import again."
 
 
 def import_files(
@@ -77,7 +77,7 @@ def import_files(
     images_later: bool = False,
     dry_run: bool = False,
     owner: User | None = None,
-    progress: Progress = unheard,
+    progress: Progress = ignore_progress,
     context: ImportContext = FOREGROUND,
 ) -> list[ImportSummary]:
     """Import files into the project, all or none.
@@ -282,12 +282,12 @@ def _check_record(source: Source, record: Record, instance: Instance | None) -> 
     where = f"record {record.row} of {source.name}"
     first = shared.rows_by_key.setdefault(record.key, where)
     if first != where:
-        source.refuse(RowProblem(record.row, "key", f"The key {record.key} is that of {first} too. Keys must differ."))
+        source.refuse(RowProblem(record.row, "key", f"{first} also has the key {record.key}. Keys must differ."))
         return
     if instance is None:
         for role, text in formatted_captions(record, shared.caption_rule).items():
             if not text.strip():
-                source.refuse(RowProblem(record.row, role, f"The rule {shared.caption_rule} leaves nothing of it."))
+                source.refuse(RowProblem(record.row, role, f"The rule {shared.caption_rule} makes it empty."))
         return
     source.tally["already_there"] += 1
     shared.keys_already_there.add(record.key)
@@ -389,7 +389,7 @@ def _mismatch(image: SourceImage, sha256: str, old: str | None) -> str:
     if image.sha256 and image.sha256 != sha256:
         return f"The file {image.filename} has the SHA-256 {sha256}, but the row says {image.sha256}."
     if old is not None and old != sha256:
-        return f"The file {image.filename} is another image than the one imported before. Give the row a new key."
+        return f"The file {image.filename} is not the image that was imported before. Give the row a new key."
     return ""
 
 
@@ -415,5 +415,5 @@ def _sentence(error: OSError | DatabaseError) -> str:
     if "full" in words or "no space" in words:
         return DISK_FULL
     if isinstance(error, IntegrityError):
-        return "Another import changed the project meanwhile. Nothing was imported; import again."
+        return "Another import changed the project at the same time. Nothing was imported; import again."
     return f"The database refused ({error}). Nothing was imported; import again."

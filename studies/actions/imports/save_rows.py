@@ -24,7 +24,7 @@ from studies.models import Image, Instance, InstanceImage
 
 
 def save(source: Source) -> None:
-    """Write the checked rows of a file. Raises ImportRefused if an image was removed meanwhile."""
+    """Write the checked rows of a file. Raises ImportRefused if an image was removed in the meantime."""
     shared = source.shared
     total = source.tally["records"]
     done = 0
@@ -49,7 +49,7 @@ def _save_pictures(source: Source, records: list[Record]) -> None:
     Image.objects.bulk_create(images.values(), ignore_conflicts=True)
     # A concurrent import that was refused may have removed images that both use.
     if not all(is_stored(sha256) for sha256 in images):
-        raise make_refusal("Another import removed an image of this one meanwhile. Import the file again.")
+        raise make_refusal("Another import removed an image of this import at the same time. Import the file again.")
 
 
 def _save_new(source: Source, records: list[Record]) -> None:

@@ -40,7 +40,7 @@ BESIDE_ARROW = frozenset({"state.json", "dataset_info.json", "dataset_dict.json"
 KEPT_FOR = timedelta(days=7)
 # Bytes of disk space kept free for the site during uploads.
 LEFT_FREE = 1 << 30
-NEARLY_FULL = "The disk of the server is nearly full. Ask whoever runs it to make room; then go on."
+NEARLY_FULL = "The disk of the server is nearly full. Ask your administrator to free some space, then continue."
 
 
 class Piece(Protocol):
@@ -101,13 +101,13 @@ def receive(upload: Upload, part: str, name: str, piece: Piece, *, offset: int, 
 
 def _place(upload: Upload, part: str, name: str) -> Path:
     if part not in PARTS:
-        raise StudyError(f"Files are sent as one of {', '.join(PARTS)}.")
+        raise StudyError(f"Send each file as one of these parts: {', '.join(PARTS)}.")
     if problem := problem_with_path(name):
-        raise StudyError(f"The file {name[:100]!r} cannot be called so. {problem}")
+        raise StudyError(f"The file name {name[:100]!r} is not allowed. {problem}")
     folder = folder_of(upload, part)
     path = folder / name
     if path.is_dir() or any(above.is_file() for above in path.parents if above.is_relative_to(folder)):
-        raise StudyError(f"The file {name[:100]!r} is called like a folder of another file.")
+        raise StudyError(f"The file {name[:100]!r} has the name of a folder that another file is in.")
     return path
 
 
@@ -116,7 +116,7 @@ def _make_room(upload: Upload, size: int) -> None:
     limit = settings.UPLOAD_MAX_BYTES
     counted = Upload.objects.filter(pk=upload.pk, byte_size__lte=limit - size)
     if not counted.update(byte_size=F("byte_size") + size):
-        raise StudyError(f"At most {limit:,} bytes are taken at once. Send less, or import on the server.")
+        raise StudyError(f"An upload can have at most {limit:,} bytes. Send less, or import on the server.")
     if shutil.disk_usage(settings.MEDIA_ROOT).free - size < LEFT_FREE:
         raise StudyError(NEARLY_FULL)
 
@@ -136,7 +136,7 @@ def unpack(upload: Upload, advance: Callable[[int, int], None]) -> None:
         archive.unlink()
 
 
-def take_rows_out(upload: Upload) -> None:
+def extract_tables(upload: Upload) -> None:
     """Copy the tables in the archives of an upload to its data files. Raises StudyError."""
     folder = folder_of(upload, IMAGES)
     for archive in [path for path in _files(folder) if is_archive(path.name)]:
@@ -148,7 +148,7 @@ def take_rows_out(upload: Upload) -> None:
                     inside = name.removeprefix(f"{archive.stem}/")
                     receive(upload, ROWS, inside, table, offset=0, most=LARGEST_TABLE)
         except MisplacedPiece as error:
-            raise StudyError(f"Another zip holds {inside} too. Rename one of the two files.") from error
+            raise StudyError(f"Another zip also contains {inside}. Rename one of the two files.") from error
         except (BadArchive, *DAMAGED) as error:
             raise StudyError(str(error)) from error
 

@@ -36,7 +36,8 @@ def last_accepting(project: Project) -> list[Study]:
 @transaction.atomic
 def set_dataset(*, project: Project, studies: Collection[Study], by: Actor, now: datetime) -> None:
     """Make the accepted items of `studies` the dataset of `project`; none: all instances. Raises StudyError."""
-    # Not FOR UPDATE: an action that holds a lock on one of the studies may insert its event for the project meanwhile.
+    # Not FOR UPDATE: an action that holds a lock on one of the studies may insert its event for the project at the same
+    # time.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     for study in studies:
         _check(project, study)

@@ -26,7 +26,7 @@ def save_project(project: Project, *, owner: User | None, by: Actor, now: dateti
 
 def make_project(*, slug: str, name: str, by: User, now: datetime) -> Project:
     """Create an empty project owned by `by`. Raises StudyError."""
-    found = {"Name in addresses and commands": problem_with_slug(slug), "Name": problem_with_name(name, LONGEST_NAME)}
+    found = {"Name in URLs and commands": problem_with_slug(slug), "Name": problem_with_name(name, LONGEST_NAME)}
     if problems := [f"{where}: {problem}" for where, problem in found.items() if problem]:
         raise StudyError(*problems)
     project = Project(slug=slug, name=name)

@@ -23,7 +23,7 @@ def tag_instances(*, project: Project, instances: Sequence[int], name: str, by: 
     if problem := problem_with_name(name, LONGEST_TAG):
         raise StudyError(f"Tag: {problem}")
     if not instances:
-        raise StudyError("No instance is chosen.")
+        raise StudyError("No instance is selected.")
     tag, _ = Tag.objects.select_for_update().get_or_create(project=project, name=name)
     tagged = sum(_insert(tag, some) for some in _batches(instances))
     if not tagged and not tag.instances.exists():

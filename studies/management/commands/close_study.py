@@ -10,7 +10,7 @@ from studies.permissions import Verb
 
 
 class Command(ActionCommand):
-    help = "Close a study for good: nobody can start; who is inside can finish."
+    help = "Close a study: nobody can join, and open sessions can finish. It cannot be opened again."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help=STUDY_HELP)

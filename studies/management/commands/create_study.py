@@ -14,16 +14,18 @@ from studies.permissions import Verb
 
 
 class Command(BaseCommand):
-    help = "Make a draft study from a study file, after checking it line by line."
+    help = "Create a draft from a study file, or list what is wrong, by line."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="The study file (YAML); studies/designs/ has some to copy.")
         parser.add_argument(
             "--replace",
             action="store_true",
-            help="Change the draft of that name, where there is one.",
+            help="Change the draft with the name in the file, if there is one.",
         )
-        parser.add_argument("--project", required=True, help="The project whose instances are asked about.")
+        parser.add_argument(
+            "--project", required=True, help="Slug of the project whose instances the study asks about."
+        )
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -9,7 +9,7 @@ from studies.permissions import Verb
 
 
 class Command(ActionCommand):
-    help = "Delete a study that was never launched, with its links and codes. What was launched stays for good."
+    help = "Delete a draft with its links and codes. A launched study cannot be deleted."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help=STUDY_HELP)

@@ -16,8 +16,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help=STUDY_HELP)
-        parser.add_argument("name", help="What the copy is called in addresses and commands.")
-        parser.add_argument("--title", help="What annotators read; without it, the title of the other.")
+        parser.add_argument("name", help="Name of the copy in URLs and commands.")
+        parser.add_argument("--title", help="Title of the copy, which annotators read (default: the same title).")
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -19,7 +19,7 @@ from studies.importing import IMPORTERS, TABLE
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.mapping import guess_mapping
 from studies.importing.table import NO_MAPPING
-from studies.management.arguments import add_by, project_to_fill, read_importer, read_user
+from studies.management.arguments import add_by, import_target, read_importer, read_user
 from studies.progress_bars import ProgressBars
 
 
@@ -27,25 +27,33 @@ class Command(BaseCommand):
     help = "Import instances from files into a project: all rows, or none with a list of problems."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("project", help="The project's slug; a project that does not exist is made.")
+        parser.add_argument("project", help="The project's slug; the project is created if it does not exist.")
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
         parser.add_argument("--format", required=True, help=f"One of {', '.join(IMPORTERS)}.")
-        parser.add_argument("--mapping", type=Path, metavar="JSON", help=f"What each column is, for {TABLE}.")
-        parser.add_argument("--images", type=Path, metavar="DIR", help="The folder that image names start from.")
+        parser.add_argument(
+            "--mapping", type=Path, metavar="JSON", help=f"A JSON file that says what each column of a {TABLE} is."
+        )
+        parser.add_argument(
+            "--images", type=Path, metavar="DIR", help="The folder of the images; names in the rows are relative to it."
+        )
         parser.add_argument("--caption-rule", default="as-is-v1", help=f"One of {', '.join(CAPTION_RULES)}.")
-        parser.add_argument("--images-later", action="store_true", help="Let instances wait for images not there yet.")
-        parser.add_argument("--owner", metavar="USERNAME", help="Who becomes the owner of a project that is made.")
+        parser.add_argument(
+            "--images-later",
+            action="store_true",
+            help="Import rows whose images are missing; the images can come later.",
+        )
+        parser.add_argument("--owner", metavar="USERNAME", help="Owner of the project, if it is created.")
         how = parser.add_mutually_exclusive_group()
-        how.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
+        how.add_argument("--dry-run", action="store_true", help="Check all rows; import nothing.")
         how.add_argument(
             "--in-background",
             action="store_true",
-            help="Let a worker of this machine do it, return at once, and print where to see the result.",
+            help="Import in the background with a worker on this machine, and print where to see the result.",
         )
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_to_fill(options["project"])
+        project = import_target(options["project"])
         owner = None if options["owner"] is None else read_user(options["owner"])
         is_new = project.pk is None
         by = read_importer(options, project)

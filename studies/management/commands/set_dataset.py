@@ -10,11 +10,13 @@ from studies.permissions import Verb
 
 
 class Command(ActionCommand):
-    help = "Declare which studies keep the dataset of a project; without a study, all instances are the dataset."
+    help = (
+        "Set the studies whose accepted items are a project's dataset. Without a study, all instances are the dataset."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="slug of the project")
-        parser.add_argument("study", metavar="STUDY", nargs="*", help="slugs of its studies that accept")
+        parser.add_argument("study", metavar="STUDY", nargs="*", help="slugs of studies that accept items")
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -114,8 +114,8 @@ def refused(study: Study) -> Sequence[str]:
 def test_a_draft_is_not_launched_before_its_blind_baselines_have_answered(project: Project) -> None:
     study = draft(project, baselines=[TEXT, IMAGE])
     assert refused(study) == tuple(
-        f"It is not known yet how often {spec} is right, which sees only a part. Find out on the page of the study, or "
-        f"with: manage.py predict birds --model {spec} --study which-bird"
+        f"{spec}, which sees only a part of each question, has not run on this study yet. Run it on the page of the "
+        f"study, or with: manage.py predict birds --model {spec} --study which-bird"
         for spec in (TEXT, IMAGE)
     )
 
@@ -128,9 +128,10 @@ def test_what_its_texts_give_away_is_not_launched(project: Project) -> None:
     assert (score.share, score.chance, score.questions, score.left_out) == (1.0, 0.5, INSTANCES, 0)
     assert score.low == pytest.approx(LOW, abs=1e-6)
     assert refused(study) == (
-        f"{TEXT} is right on 100.0 % of 12 questions of which it sees only a part (guessing gives 50.0 %; 95 % "
-        f"interval {100 * LOW:.1f} % to 100.0 %), and the study file allows 60.0 %. Choose instances that cannot be "
-        "told by a part of them, or change `conditions.blind_solvability` in the study file.",
+        f"{TEXT} is right on 100.0 % of 12 questions of which it sees only a part (guessing gives "
+        f"50.0 %; 95 % interval {100 * LOW:.1f} % to 100.0 %), and the study file allows 60.0 %. "
+        "Choose instances whose right answer does not show in one part alone, or change "
+        "`conditions.blind_solvability` in the study file.",
     )
     # The bound is the study's own; what was found of the same questions stays.
     update_draft(study=study, source=file(at_most=1.0), by=TESTS, now=NOON)
@@ -213,7 +214,7 @@ def test_other_questions_are_another_model_and_must_be_asked_before_the_launch_b
     changed = project.instances.get(key="row-3")
     changed.captions = changed.captions | {"caption": "A bird beside 3 roofs."}
     changed.save()
-    stale = f"{TEXT} was asked about other questions than the study has now. Ask it again {ASK_TEXT}"
+    stale = f"{TEXT} ran on questions that have changed since. Run it again {ASK_TEXT}"
     assert refused(study) == (stale,)
     second = computed(ask(study))
     assert second.model != first.model
@@ -260,7 +261,7 @@ def test_a_baseline_that_can_answer_nothing_says_so(project: Project) -> None:
     run = computed(ask(study, IMAGE))
     assert (run.state, run.stored, run.left_out) == (Run.State.DONE, 0, INSTANCES)
     assert refused(study) == (
-        f"{IMAGE} cannot answer any question of the study. Take it out of `conditions.blind_solvability.baselines`.",
+        f"{IMAGE} cannot answer any question of the study. Remove it from `conditions.blind_solvability.baselines`.",
     )
 
 
@@ -309,7 +310,7 @@ def test_a_sample_of_what_another_study_accepted_is_known_before_the_launch(proj
     plan(study, now=NOON)
     # By the time of the launch others may be drawn.
     accept("ben")
-    assert refused(study)[0].startswith(f"{TEXT} was asked about other questions than the study has now.")
+    assert refused(study)[0].startswith(f"{TEXT} ran on questions that have changed since.")
     computed(ask(study))
     launch(study=study, by=TESTS, now=NOON)
     assert study.questions.count() == 8
@@ -320,7 +321,7 @@ def test_a_draft_is_asked_about_by_blind_baselines_only_where_its_questions_are_
         ask(draft(project), "open_clip:ViT-B-32/openai")
     make_launched(make_study(unpaired(project), "filter"))
     fed = draft(project, study="fed", baselines=[], instances={"from": "filter"})
-    with pytest.raises(CannotPredict, match="comes from another study one by one, after its launch"):
+    with pytest.raises(CannotPredict, match="gets its questions from another study after its launch"):
         ask(fed)
 
 

@@ -94,7 +94,7 @@ def test_another_answer_to_the_same_question_is_refused(project: Project, file: 
     bring_in(project, file)
     write_results(file, result(2, "1111"), result(3))
     assert refusal(project, file) == [
-        "Record 1: CLIP ViT-B-32 (openai) has another answer already to image_to_text negative_image of 2, "
+        "Record 1: CLIP ViT-B-32 (openai) already has another answer to image_to_text negative_image of 2, "
         "captions bivlc-release-v1.",
         "Import other answers under another version of the model.",
     ]

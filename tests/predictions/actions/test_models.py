@@ -2,7 +2,7 @@
 
 import pytest
 
-from predictions.actions.models import Holding, delete_model, holding, rename_model
+from predictions.actions.models import PredictionCounts, count_predictions, delete_model, rename_model
 from predictions.actions.runs import cancel_run, request_run, resume_run
 from predictions.actions.store_scores import plan
 from predictions.errors import CannotPredict
@@ -86,7 +86,7 @@ def test_a_deleted_model_takes_its_predictions_and_nobody_elses(project: Project
     predict(model, second, "image")
     predict(other, first, "image")
     predict(elsewhere, add_instance(make_project("fish"), 1), "image")
-    assert holding(model) == Holding(predictions=3, instances=2)
+    assert count_predictions(model) == PredictionCounts(predictions=3, instances=2)
     went = delete_model(project=project, model=model, by=TESTS, now=NOON)
     assert str(went) == "3 predictions about 2 instances"
     assert set(Prediction.objects.values_list("model", flat=True)) == {other.pk, elsewhere.pk}

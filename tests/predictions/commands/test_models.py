@@ -22,9 +22,9 @@ def test_a_model_is_named_by_as_much_as_tells_it_apart(capsys: pytest.CaptureFix
     call_command("delete_model", "birds", "CLIP", model_version="1", dry_run=True)
     call_command("delete_model", "birds", "CLIP", model_version="2")
     assert capsys.readouterr().out.splitlines() == [
-        "CLIP 2 (ba) is called CLIP (ba) now.",
+        "CLIP 2 (ba) was renamed to CLIP (ba).",
         "CLIP 1 (aa) would be deleted, with 0 predictions about 0 instances.",
-        "CLIP 2 (ab) is deleted, with 0 predictions about 0 instances.",
+        "CLIP 2 (ab) was deleted, with 0 predictions about 0 instances.",
     ]
     assert set(Model.objects.values_list("version", "weights")) == {("1", "aa"), ("", "ba")}
 

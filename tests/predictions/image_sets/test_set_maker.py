@@ -12,12 +12,12 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from predictions.image_sets import set_maker, text_detection, videos
 from predictions.image_sets.embeddings import ColourAndGradient
-from predictions.image_sets.set_maker import CannotMake, Summary, Wishes, from_photos, from_videos
+from predictions.image_sets.set_maker import CannotMake, SetOptions, Summary, from_photos, from_videos
 from predictions.image_sets.set_selection import LeftOut
-from predictions.image_sets.videos import CannotRead, FramesFolder, Shot, Video, films_in
+from predictions.image_sets.videos import CannotRead, FramesFolder, Shot, Video, frame_sources
 
 EMBEDDING = ColourAndGradient()
-WISHES = Wishes(EMBEDDING.name, size=4, least_distance=0.02, same_below=0.003, seconds=0.2)
+WISHES = SetOptions(EMBEDDING.name, size=4, least_distance=0.02, same_below=0.003, seconds=0.2)
 
 
 @pytest.fixture(autouse=True)
@@ -205,7 +205,7 @@ def test_without_what_reads_videos_it_says_what_to_install(clip: Path, monkeypat
 def test_videos_and_folders_of_frames_stand_beside_each_other(clip: Path, tmp_path: Path) -> None:
     frames_of(clip.parent / "a walk", [ball(5)])
     (clip.parent / "readme.txt").write_text("", encoding="utf-8")
-    assert films_in(clip.parent, seconds=1) == [FramesFolder(clip.parent / "a walk"), Video(clip, 1)]
+    assert frame_sources(clip.parent, seconds=1) == [FramesFolder(clip.parent / "a walk"), Video(clip, 1)]
     (tmp_path / "empty").mkdir()
     with pytest.raises(CannotMake, match="no videos and no folders of frames"):
         make(tmp_path / "empty", tmp_path / "out")

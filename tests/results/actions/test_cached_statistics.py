@@ -172,7 +172,7 @@ def test_numbers_that_cannot_be_made_say_so_and_are_tried_once_a_minute(
     assert asked
     run_now(asked, now=NOON)
     found = look(study, NOON + timedelta(seconds=59))
-    assert found.error.startswith("The server could not make these numbers. If it happens again, tell whoever runs")
+    assert found.error.startswith("The server could not compute these numbers. If it happens again, tell your")
     assert found.to_send is None
     assert look(study, NOON + timedelta(seconds=60)).to_send is not None
 

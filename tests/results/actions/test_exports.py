@@ -301,7 +301,7 @@ def test_an_error_nobody_foresaw_is_told_in_words_with_a_reference_to_its_trace(
     assert run_now(job(export)).state == JobState.FAILED
     export.refresh_from_db()
     told, _, reference = export.error.rstrip(".").partition(": reference ")
-    assert told.startswith("The server could not make this export. Try again.")
+    assert told.startswith("The server could not write this export. Try again.")
     (logged,) = [record for record in caplog.records if record.levelname == "ERROR"]
     assert reference in logged.getMessage()
     assert logged.exc_info

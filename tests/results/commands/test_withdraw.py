@@ -92,8 +92,8 @@ def test_excluding_and_counting_again_by_command(answered: Study) -> None:
 @pytest.mark.parametrize(
     ("command", "args", "options", "sentence"),
     [
-        ("withdraw", ["A-00000"], {}, "Nobody in birds is called A-00000"),
-        ("withdraw", [], {"provider_id": "unknown"}, "Nobody with that id of prolific"),
+        ("withdraw", ["A-00000"], {}, "birds has no annotator called A-00000"),
+        ("withdraw", [], {"provider_id": "unknown"}, "No annotator with this prolific ID"),
         ("withdraw", [], {}, "either by their PSEUDONYM or by --provider-id"),
         ("exclude", [], {"provider_id": "ben", "reason": " "}, "Say why"),
         ("include", [], {"provider_id": "ben"}, "is not excluded"),

@@ -23,13 +23,13 @@ def test_each_change_about_a_person_is_told_in_numbers_and_by_pseudonym_until_th
     include(study.project, "ann")
     withdraw(study.project, "ann")
     assert [line.what for line in reversed(events_about_people(study.project))] == [
-        f"excluded {name} (A bot.): 2 answers, 2 questions decided otherwise",
-        f"opened 2 places of {name} for others",
-        f"let the answers of {name} count again: 2 answers, 2 questions decided otherwise",
-        f"noted the withdrawal of {name}: 2 answers, 2 questions decided otherwise",
+        f"excluded {name} (A bot.): 2 answers, 2 decisions changed",
+        f"gave 2 places of {name} to other people",
+        f"included {name} again: 2 answers, 2 decisions changed",
+        f"noted the withdrawal of {name}: 2 answers, 2 decisions changed",
     ]
     forget(annotator=person("ann"), project=study.project, by="tests", now=REMOVED)
     deleted, *others = [line.what for line in events_about_people(study.project)]
-    assert deleted == "deleted what was stored of an annotator, 2 answers"
-    assert others[0].startswith("noted the withdrawal of somebody who is forgotten by now: 2 answers")
+    assert deleted == "deleted all data of an annotator, 2 answers"
+    assert others[0].startswith("noted the withdrawal of an erased annotator: 2 answers")
     assert name not in " ".join(others)

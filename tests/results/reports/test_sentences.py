@@ -30,7 +30,7 @@ COMPACT = "Study|Who|Group"
         (
             [("imported", "all", 70)],
             [("all", "all", 70)],
-            "No study decides what is in the dataset, so it has all 70 imported instances.",
+            "No study is chosen as the dataset, so it contains all 70 imported instances.",
         ),
     ],
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from analytics.outcomes import Outcome
-from results.templatetags.outcomes import outcome_in, said_apart
+from results.templatetags.outcomes import outcome_in, sentences_by_study
 from studies.models import Study
 
 
@@ -17,8 +17,8 @@ from studies.models import Study
     ids=["two studies", "a semicolon in brackets", "two halves without a name"],
 )
 def test_only_what_is_said_of_several_studies_comes_apart(sentence: str, parts: int) -> None:
-    assert len(said_apart(sentence)) == parts
-    assert "; ".join(said_apart(sentence)) == sentence
+    assert len(sentences_by_study(sentence)) == parts
+    assert "; ".join(sentences_by_study(sentence)) == sentence
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_a_study_that_another_feeds_is_asked_again_about_what_that_accepted(clie
     [
         (["vase-1"], "step-4", "already has a study called step-4"),
         (["vase-1"], "B B", "study"),
-        (["vase-1", "vase-2"], "b", "2 instances are chosen, and a study file names at most 1"),
+        (["vase-1", "vase-2"], "b", "2 instances are selected, but a study file can list at most 1"),
     ],
     ids=["taken", "no name", "too many"],
 )

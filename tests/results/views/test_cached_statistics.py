@@ -73,8 +73,8 @@ def test_people_of_a_large_project_are_compared_by_numbers_made_in_the_backgroun
 @pytest.mark.parametrize("address", PAGES)
 def test_numbers_that_could_not_be_made_say_why(client: Client, sent: list[Job], address: str) -> None:
     client.get(address)
-    fail(job=sent.pop(), error="The server could not make these numbers.", now=NOON)
-    assert "The server could not make these numbers." in client.get(address).content.decode()
+    fail(job=sent.pop(), error="The server could not compute these numbers.", now=NOON)
+    assert "The server could not compute these numbers." in client.get(address).content.decode()
 
 
 def test_a_count_of_numbers_that_are_older_than_the_list_it_leads_to_is_told_there(

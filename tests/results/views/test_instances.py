@@ -142,7 +142,7 @@ def test_a_page_looks_instances_up_in_order_and_does_not_list_all_that_match_fir
 
 
 def test_a_lost_instance_says_why_on_its_card_and_on_its_page(client: Client) -> None:
-    why = "The only answer did not tell the original image apart."
+    why = "The only answer did not identify the original image."
     rejected = words_of(client.get(LIST, {"state": "lost"}))
     assert rejected.count(why) == 1
     assert words_of(client.get(LIST, {"state": "lost", "look": "table"})).count(why) == 1

@@ -97,7 +97,7 @@ def test_a_draft_that_feeds_others_keeps_its_name_and_goes_on_accepting() -> Non
     fed(draft.project)
     with pytest.raises(StudyError, match=r"Other studies name best-vase in their `instances\.from`: step-4\."):
         update_draft(study=draft, source=FILE.replace("best-vase", "new"), by=TESTS, now=NOON)
-    with pytest.raises(StudyError, match="With the purpose qualification it would accept none"):
+    with pytest.raises(StudyError, match="With the purpose qualification it would not accept any"):
         update_draft(study=draft, source=FILE + "purpose: qualification\n", by=TESTS, now=NOON)
     update_draft(study=draft, source=FILE, by=TESTS, now=NOON)
 
@@ -106,7 +106,7 @@ def test_studies_do_not_feed_each_other_in_a_circle() -> None:
     draft = create_draft()
     fed(draft.project)
     fed(draft.project, "step-4", slug="step-5")
-    with pytest.raises(StudyError, match="from itself, by way of others: best-vase, step-5, step-4, best-vase"):
+    with pytest.raises(StudyError, match="from itself through other studies: best-vase, step-5, step-4, best-vase"):
         update_draft(study=draft, source=FILE + "instances: {from: step-5}\n", by=TESTS, now=NOON)
 
 

@@ -99,11 +99,11 @@ def test_sets_wait_for_their_folders_and_are_filled_by_the_same_file(
     [
         (
             lambda cups: (cups / "img30.jpg").unlink(),
-            f"The folder {CUPS} has 9 images called img and a number; an image set has 10. Add what is missing,",
+            f"The folder {CUPS} has 9 images named img and a number; an image set has 10. Add what is missing,",
         ),
         (
             lambda cups: (cups / "img31.jpg").write_bytes(picture_bytes()),
-            f"The folder {CUPS} has 11 images called img and a number; an image set has 10.",
+            f"The folder {CUPS} has 11 images named img and a number; an image set has 10.",
         ),
         (lambda cups: cups.rename(cups.with_name("other")), f"The folder {CUPS} is not among the images. Add what"),
         (
@@ -168,7 +168,7 @@ def test_what_a_companion_says_of_descriptions_that_are_not_there_is_left_out_an
     assert (summary.noted, summary.unknown) == (1, 2)
     assert str(summary).endswith("2 descriptions that it refers to are not in the project; their notes are left out.")
     assert noted(CUPS) == {"5": {"author": "unseen_worker"}}
-    with pytest.raises(ImportRefused, match="None of the descriptions that it speaks of is there"):
+    with pytest.raises(ImportRefused, match="The project has none of the descriptions that it refers to"):
         imported(Project.objects.create(slug="other"), files[1])
 
 

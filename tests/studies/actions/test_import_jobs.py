@@ -147,7 +147,7 @@ def test_every_bad_row_is_named_and_the_first_are_shown(tmp_path: Path, file: Pa
     assert found.error == "Nothing was imported: 151 problems were found."
     assert (found.problem_count, len(found.first_problems)) == (151, 10)
     assert found.first_problems[0] == (
-        "more.jsonl: Record 1, key: The key row-1 is that of record 1 of vases.jsonl too. Keys must differ."
+        "more.jsonl: Record 1, key: record 1 of vases.jsonl also has the key row-1. Keys must differ."
     )
     with default_storage.open(found.problems_file) as stored:
         told = [json.loads(line) for line in stored]
@@ -287,7 +287,7 @@ def test_while_the_database_is_away_it_waits_and_a_full_disk_is_told(
     assert done(wanted).is_unfinished
     assert Job.objects.get().state == JobState.WAITING
     monkeypatch.setattr(importer, "save", Mock(side_effect=OperationalError("database or disk is full")))
-    assert done(wanted).error == "The disk is full. Nothing was imported; make room and import again."
+    assert done(wanted).error == "The disk is full. Nothing was imported; free some space and import again."
 
 
 def test_problems_are_told_even_when_there_is_no_room_to_store_them_all(

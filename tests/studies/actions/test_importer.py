@@ -130,7 +130,7 @@ def test_several_files_are_imported_all_or_none(manifest: Path, folder: Path) ->
     project = Project.objects.create(slug="cats")
     both: dict[str, Any] = {"files": [manifest, second], "format": "bivlc-manifest", "images_dir": folder}
     second.write_bytes(manifest_bytes(manifest_row(1)))
-    with pytest.raises(ImportRefused, match=r"The key 1 is that of record 2 of manifest\.csv too") as refused:
+    with pytest.raises(ImportRefused, match=r"record 2 of manifest\.csv also has the key 1") as refused:
         import_files(project=project, by=TESTS, now=NOON, **both)
     assert refused.value.file == "second.csv"
     assert_nothing_imported()
@@ -164,7 +164,7 @@ def test_another_image_under_a_known_name_is_refused(manifest: Path, folder: Pat
     import_file(manifest, folder)
     before = stored_files()
     (folder / "0.jpg").write_bytes(picture_bytes("black"))
-    with pytest.raises(ImportRefused, match=r"0\.jpg is another image than the one imported before"):
+    with pytest.raises(ImportRefused, match=r"0\.jpg is not the image that was imported before"):
         import_file(manifest, folder)
     assert stored_files() == before
 
@@ -192,7 +192,7 @@ def test_a_name_may_leave_out_the_folders_above_a_file_that_is_the_only_one_with
     assert images.read("b/2.jpg") == picture_bytes("blue")
     reasons = [getattr(images.read(name), "reason", "") for name in ("2.jpg", "c/1.jpg", "4.jpg", "icture/a/1.jpg")]
     assert reasons == [
-        "2 images are called 2.jpg, such as pictures/a/2.jpg and pictures/b/2.jpg. Name the folder too.",
+        "2 images are called 2.jpg, such as pictures/a/2.jpg and pictures/b/2.jpg. Include the folder in the name.",
         "The file c/1.jpg is not among the images.",
         "The file 4.jpg is not among the images.",
         "The file icture/a/1.jpg is not among the images.",
@@ -233,13 +233,13 @@ def test_a_full_disk_gives_a_sentence_and_leaves_nothing(
         (
             "images",
             lambda _: draw_instance(Project.objects.get(), 1, key="1"),
-            "Another import changed the project meanwhile",
+            "Another import changed the project at the same time",
             ["1"],
         ),
         (
             "images",
             lambda _: shutil.rmtree(Path(settings.MEDIA_ROOT) / "images"),
-            "Another import removed an image of this one",
+            "Another import removed an image of this import",
             [],
         ),
     ],

@@ -84,5 +84,5 @@ def test_a_command_in_the_name_of_an_owner_is_refused_in_an_archived_project() -
     study = create_draft()
     owner = make_member(study.project, "owner")
     archive_project(project=study.project, by=owner, now=NOON)
-    with pytest.raises(CommandError, match="vases is archived: nobody may launch, pause and close studies"):
+    with pytest.raises(CommandError, match="vases is archived, so nobody may launch, pause, close and extend studies"):
         call_command("launch_study", study.slug, by="owner")

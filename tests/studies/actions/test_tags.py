@@ -35,5 +35,5 @@ def test_a_tag_that_no_instance_gets_is_not_made() -> None:
     elsewhere = make_instance(make_project("maps"), "elsewhere").pk
     assert tag(make_project(), elsewhere) == 0
     assert not Tag.objects.exists()
-    with pytest.raises(StudyError, match="No instance is chosen"):
+    with pytest.raises(StudyError, match="No instance is selected"):
         tag(make_project("more"))

@@ -81,7 +81,7 @@ def test_while_a_piece_comes_another_of_the_same_file_does_not(upload: Upload) -
 
 @pytest.mark.parametrize("name", ["../x", "/x", "a//b", "", "a\\b", "x\0"])
 def test_a_name_that_leads_out_is_refused(upload: Upload, name: str) -> None:
-    with pytest.raises(StudyError, match="cannot be called so"):
+    with pytest.raises(StudyError, match="is not allowed"):
         receive(upload, "images", name, BytesIO(b"x"), offset=0)
     with pytest.raises(StudyError, match="rows, images"):
         receive(upload, "../images", "x", BytesIO(b"x"), offset=0)
@@ -89,17 +89,17 @@ def test_a_name_that_leads_out_is_refused(upload: Upload, name: str) -> None:
 
 def test_a_file_is_not_called_like_a_folder(upload: Upload) -> None:
     receive(upload, "images", "a", BytesIO(b"x"), offset=0)
-    with pytest.raises(StudyError, match="called like a folder"):
+    with pytest.raises(StudyError, match="has the name of a folder"):
         receive(upload, "images", "a/b", BytesIO(b"x"), offset=0)
     receive(upload, "images", "c/d", BytesIO(b"x"), offset=0)
-    with pytest.raises(StudyError, match="called like a folder"):
+    with pytest.raises(StudyError, match="has the name of a folder"):
         receive(upload, "images", "c", BytesIO(b"x"), offset=0)
 
 
 def test_no_more_is_taken_than_the_site_allows(upload: Upload, settings: Settings) -> None:
     settings.UPLOAD_MAX_BYTES = 10
     receive(upload, "images", "a", BytesIO(b"12345678"), offset=0)
-    with pytest.raises(StudyError, match="At most 10 bytes are taken at once"):
+    with pytest.raises(StudyError, match="An upload can have at most 10 bytes"):
         receive(upload, "images", "b", BytesIO(b"123"), offset=0)
     receive(upload, "images", "b", BytesIO(b"12"), offset=0)
 

@@ -93,7 +93,7 @@ BAD_FILES = [
     (SMALL + 'pay: {per_session: "8.5"}\n', 4, "Amount in the currency"),
     (SMALL + 'pay: {per_session: "8.00\\n"}\n', 4, "Amount in the currency"),
     (SMALL + "instances: {type: [add, add]}\n", 4, "names something twice"),
-    (SMALL + "recruitment: {prolific: false, invite: false}\n", 4, "Nobody could come in"),
+    (SMALL + "recruitment: {prolific: false, invite: false}\n", 4, "Nobody could take part"),
     (SMALL + "time: {estimated_minutes: 30, limit_minutes: 40}\n", 4, "no less than 73"),
     (SMALL + "practice: {pass: 1}\n", 4, "1 right answers of 0 questions"),
     (SMALL + "practice:\n  questions:\n    - instance: a\n", 6, "`right` is missing"),
@@ -120,16 +120,16 @@ BAD_FILES = [
     (SMALL + "version: 0\n", 4, "must be at least 1"),
     (SMALL + 'version: "1"\n', 4, "must be a whole number"),
     (SMALL + "purpose: baseline\n", 4, "these questions have none"),
-    (TWICE, 7, "Another part asks best_of_n already"),
+    (TWICE, 7, "Another part already has the kind best_of_n"),
     (MATCHING + "conditions: {blind_solvable: 0.6}\n", 4, "Did you mean `blind_solvability`?"),
     (MATCHING + "conditions:\n  blind_solvability:\n    at_most: 0.6\n", 5, "`baselines` is missing"),
     (BLIND.format("text-only:ngrams", "many"), 7, "must be a number"),
     (BLIND.format("text-only:ngrams", 60), 7, "must be at most 1"),
     (BLIND.format("open_clip:ViT-B-32/openai", 0.6), 6, "Write a blind baseline, such as text-only:ngrams"),
     (BLIND.format("text-only:ngrams, text-only:ngrams", 0.6), 6, "names something twice"),
-    (BLIND.format("text-only:ngrams", 0.6).replace("image_to_text", "best_of_n"), 5, "Nobody knows which answers to"),
-    (BLIND.format("text-only:ngrams", 0.6) + "instances: {from: before}\n", 5, "What the study asks comes from"),
-    (SMALL + "purpose: pilot\ndataset: true\n", 5, "keeps nothing"),
+    (BLIND.format("text-only:ngrams", 0.6).replace("image_to_text", "best_of_n"), 5, "The right answers to these"),
+    (BLIND.format("text-only:ngrams", 0.6) + "instances: {from: before}\n", 5, "The questions come from another study"),
+    (SMALL + "purpose: pilot\ndataset: true\n", 5, "accepts nothing"),
     (SMALL + "ethics: Board of Vases, no. 7\n", 4, "Write `consent`, or leave `ethics` out."),
 ]
 
@@ -192,7 +192,7 @@ def test_a_study_in_another_language_brings_its_own_instructions() -> None:
         read_design(SMALL + "language: eu\n")
     (problem,) = refused.value.problems
     assert problem.line == 3
-    assert problem.message.startswith("The study's `language` is eu, and the instructions that best_of_n brings")
+    assert problem.message.startswith("The study's `language` is eu, but the default instructions of best_of_n")
     assert read_design(SMALL + "language: eu\ninstructions: Aukeratu irudia.\n").language == "eu"
     assert read_design(SMALL + "language: en-GB\n").language == "en-GB"
 

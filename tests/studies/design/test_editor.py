@@ -74,7 +74,7 @@ def test_a_section_that_has_nothing_left_goes() -> None:
     ("changed", "after"), [("title", "study: vases\ntitle: X\n"), ("study", "study: X\ntitle: vases\n")]
 )
 def test_where_others_refer_to_a_value_the_file_is_written_anew_and_says_so(changed: str, after: str) -> None:
-    why = "a value could not be changed where it stood, so all are written anew, without comments."
+    why = "a value could not be changed in place, so the whole file was rewritten, without comments."
     file = "# Ours.\nstudy: &name vases\ntitle: *name\n"
     assert apply_changes(file, {(changed,): "X"}) == f"# Written by Lineup: {why}\n{after}"
 

@@ -223,7 +223,7 @@ def test_a_whole_session_has_a_full_survey_where_questions_come_from_another_stu
 
 def test_no_session_is_asked_for_more_answers_than_it_can_give() -> None:
     file = "study: a\ntitle: T\nkind: ambiguity\nsurveys: {size: 5}\npay:\n  least_answers: 6\n"
-    with pytest.raises(DesignRefused, match=r"`pay\.least_answers` is 6, more than a session") as refused:
+    with pytest.raises(DesignRefused, match=r"`pay\.least_answers` is 6, more than the questions") as refused:
         read_design(file)
     assert refused.value.problems[0].line == 6
 

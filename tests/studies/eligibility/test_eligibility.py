@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from studies.eligibility import Barred, Person, Record, get_rule
+from studies.eligibility import BarredQuestions, Person, Record, get_rule
 
 NEW = Person()
 DID = Person({"train": Record(answered=3)})
@@ -87,23 +87,28 @@ def test_who_may_take_part(rule: str, given: dict[str, Any], person: Person, ref
 @pytest.mark.parametrize(
     ("rule", "given", "person", "barred"),
     [
-        ("not_author", {}, NEW, Barred()),
-        ("not_author", {}, Person(answers=frozenset({4, 7})), Barred(answers=frozenset({4, 7}))),
+        ("not_author", {}, NEW, BarredQuestions()),
+        ("not_author", {}, Person(answers=frozenset({4, 7})), BarredQuestions(answers=frozenset({4, 7}))),
         (
             "not_same_instance",
             {"study": "train"},
             Person({"train": Record(2, instances=frozenset({8, 9})), "other": Record(1, instances=frozenset({1}))}),
-            Barred(instances=frozenset({8, 9})),
+            BarredQuestions(instances=frozenset({8, 9})),
         ),
-        ("not_same_instance", {"study": "train"}, Person({"other": Record(1, instances=frozenset({1}))}), Barred()),
-        ("in_study", {"study": "train"}, DID, Barred()),
+        (
+            "not_same_instance",
+            {"study": "train"},
+            Person({"other": Record(1, instances=frozenset({1}))}),
+            BarredQuestions(),
+        ),
+        ("in_study", {"study": "train"}, DID, BarredQuestions()),
     ],
 )
-def test_who_is_asked_what(rule: str, given: dict[str, Any], person: Person, barred: Barred) -> None:
+def test_who_is_asked_what(rule: str, given: dict[str, Any], person: Person, barred: BarredQuestions) -> None:
     assert get_rule(rule).bars(person, given) == barred
 
 
 def test_what_two_rules_bar_is_barred() -> None:
-    both = Barred(instances=frozenset({1})) | Barred(instances=frozenset({2}), answers=frozenset({3}))
-    assert both == Barred(frozenset({1, 2}), frozenset({3}))
-    assert (bool(both), bool(Barred())) == (True, False)
+    both = BarredQuestions(instances=frozenset({1})) | BarredQuestions(instances=frozenset({2}), answers=frozenset({3}))
+    assert both == BarredQuestions(frozenset({1, 2}), frozenset({3}))
+    assert (bool(both), bool(BarredQuestions())) == (True, False)

@@ -34,10 +34,10 @@ def test_images_stand_by_their_numbers_and_other_files_do_not_count() -> None:
 @pytest.mark.parametrize(
     ("names", "absent", "sentence"),
     [
-        ([], True, "The folder cups has 0 images called img and a number; an image set has 3."),
-        (["img1.jpg"], True, "The folder cups has 1 image called img and a number; an image set has 3."),
-        (["img1.jpg", "img2.jpg", "img3.jpg", "img4.jpg"], False, "The folder cups has 4 images called img and a"),
-        (["img1.jpg", "imgx.jpg"], False, "The folder cups has an image imgx.jpg without a number. Call it img and a"),
+        ([], True, "The folder cups has 0 images named img and a number; an image set has 3."),
+        (["img1.jpg"], True, "The folder cups has 1 image named img and a number; an image set has 3."),
+        (["img1.jpg", "img2.jpg", "img3.jpg", "img4.jpg"], False, "The folder cups has 4 images named img and a"),
+        (["img1.jpg", "imgx.jpg"], False, "The folder cups has an image imgx.jpg without a number. Name it img and a"),
         (["img1.jpg", "img01.jpg"], False, "The folder cups has the number 1 twice: img01.jpg and img1.jpg."),
     ],
 )

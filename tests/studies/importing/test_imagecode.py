@@ -175,14 +175,14 @@ def test_pairs_of_images_become_a_note_for_each_set() -> None:
 
 def test_an_image_with_two_different_pairs_is_refused() -> None:
     problem, _ = items_of([PAIR, PAIR | {"neg_idx": 7}], "valid_simple.json")
-    assert str(problem) == f"Record 2, neg_idx: Image 5 of {STATIC} has neg_idx 3 before. Keep one of them."
+    assert str(problem) == f"Record 2, neg_idx: Image 5 of {STATIC} already has neg_idx 3. Keep one of them."
 
 
 MALFORMED: list[tuple[str, Any, str]] = [
     (
         "no known folder",
         {"kitchen": ["A cup."]},
-        "Record 1, directory: Nothing says whether 'kitchen' is static or video",
+        "Record 1, directory: Lineup does not know whether 'kitchen' is static or video",
     ),
     ("an empty file", b"", "The file: It is neither a JSON object nor a YAML mapping of items by key."),
     ("an empty list", [], "The file: It is not a JSON list of objects."),

@@ -21,7 +21,7 @@ OLD = {"a": "caption:caption", "b": "caption:foil", "c": "other", "i_1": "image:
         ({"c": "image:image"}, "c", "Note for researchers cannot become Image"),
         ({"c": "key"}, "c", "Note for researchers cannot become Key"),
         ({"c": "ignored"}, "c", "Note for researchers cannot become Leave out"),
-        ({"b": "caption:caption"}, "b", "The column 'a' is the caption caption too."),
+        ({"b": "caption:caption"}, "b", "The column 'a' is also the caption caption."),
         ({"b": "caption:No role"}, "b", "is not a name of at most 30 small letters"),
     ],
 )
@@ -81,7 +81,7 @@ def test_columns_without_numbers_are_split_or_merged_by_nobody() -> None:
     for old, new in ((together, apart), (apart, together)):
         problems = problems_with_change(old, new)
         assert list(problems) == ["left", "right image"]
-        assert "does not know which picture" in problems["left"]
+        assert "does not know which image" in problems["left"]
 
 
 def test_right_answers_follow_their_options() -> None:

@@ -47,7 +47,7 @@ def test_the_name_may_have_a_folder_and_the_file_a_byte_order_mark() -> None:
 @pytest.mark.parametrize("name", ["", "gpt4v-add_obj.json", "add_obj.csv", "delete_obj.json", "add.json"])
 def test_a_file_whose_name_does_not_say_its_category_is_refused(name: str) -> None:
     (problem,) = items_of({"0": ITEM}, name)
-    assert str(problem).startswith(f"The file: Its name {name!r} does not say which type and subtype it is of.")
+    assert str(problem).startswith(f"The file: Its name {name!r} does not say its type and subtype.")
 
 
 MALFORMED: list[tuple[str, Any, str]] = [

@@ -107,7 +107,7 @@ def test_a_right_answer_names_an_option_a_column_or_a_position(cell: Any, right:
 @pytest.mark.parametrize("cell", ["c", "2", 7, True, "candidate-2"])
 def test_a_right_answer_that_is_no_option_is_refused(cell: Any) -> None:
     (told,) = problems(json_lines(ROWS[0] | {"best": cell}), name="pairs.jsonl")
-    assert "is none of the row's options: caption, candidate, candidate-0, candidate-1, none." in told
+    assert "is not one of the row's options: caption, candidate, candidate-0, candidate-1, none." in told
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_a_right_answer_that_is_no_option_is_refused(cell: Any) -> None:
     [
         (CSV, {}, "The file: The format table needs a mapping"),
         (CSV, MAPPING | {"gone": "type"}, "The file, gone: The file has no column 'gone'."),
-        (CSV, MAPPING | {"n": "key"}, "The file, n: The column 'id' is the key too."),
-        (CSV, MAPPING | {"n": "caption:caption"}, "The file, n: The column 'text' is the caption caption too."),
+        (CSV, MAPPING | {"n": "key"}, "The file, n: The column 'id' is also the key."),
+        (CSV, MAPPING | {"n": "caption:caption"}, "The file, n: The column 'text' is also the caption caption."),
         (CSV, MAPPING | {"n": "size"}, "The file, n: 'size' is unknown."),
         (CSV, MAPPING | {"n": "type:big"}, "The file, n: 'type:big' is unknown."),
         (CSV, MAPPING | {"n": "image:Ü"}, "The file, n: The role 'Ü' is not a name"),

@@ -66,9 +66,9 @@ def test_ten_images_have_ten_keys_of_the_keyboard() -> None:
     [
         (image_set(images=11), "has 11 images in the role set; retrieve needs 2 to 10"),
         (image_set(images=1, target=0), "has 1 images in the role set; retrieve needs 2 to 10"),
-        (image_set(images=3, target=3), "Nobody knows which image of instance kitchen"),
-        (image_set(target=-1), "Nobody knows which image of instance kitchen"),
-        (image_set(target=None), "Nobody knows which image of instance kitchen"),
+        (image_set(images=3, target=3), "It is unknown which image of instance kitchen"),
+        (image_set(target=-1), "It is unknown which image of instance kitchen"),
+        (image_set(target=None), "It is unknown which image of instance kitchen"),
         (image_set(text=""), "Instance kitchen has no description"),
         (InstanceFacts("kitchen", {}), "Instance kitchen has no description"),
     ],

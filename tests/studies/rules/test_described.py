@@ -54,7 +54,7 @@ def test_the_fate_of_the_answers_decides(wanted: int, most: int, answers: list[V
         ([FOUND, MISSED], "1 of 2 answers passed in the studies that asked about it."),
         ([WAITS], "The only answer is still being asked about."),
         ([MISSED, MISSED], "0 of 2 answers passed; somebody else is asked."),
-        ([MISSED, MISSED, MISSED], "0 of 3 answers passed, and no more may be asked for."),
+        ([MISSED, MISSED, MISSED], "0 of 3 answers passed, and the limit of answers is reached."),
     ],
 )
 def test_people_are_told_why(answers: list[Vote], sentence: str) -> None:

@@ -109,7 +109,7 @@ def test_a_webhook_that_takes_nothing_is_switched_off_with_a_sentence_and_others
     webhook.refresh_from_db()
     assert webhook.off_at == at
     assert webhook.off_because == (
-        "It has taken no message since 20 November 2026, 12:00 UTC, in 8 attempts at one alone. "
+        "It has accepted no message since 20 November 2026, 12:00 UTC; one message alone failed 8 times. "
         "receiver.example refused the connection."
     )
     event = Event.objects.get(what="webhook switched off")

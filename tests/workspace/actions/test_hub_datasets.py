@@ -374,9 +374,9 @@ def test_a_redirect_into_the_own_network_is_not_followed(hub: Hub, where: str) -
         target = where.format(port=inside.port)
         moved = answer_with(302, Location=target)
         answering(hub, FILES, moved)
-        assert "leads into a private network, or to this machine itself" in done(ask(token="")).error
+        assert "is in a private network, or is this machine itself" in done(ask(token="")).error
         answering(hub, LISTS, moved)
-        assert "leads into a private network, or to this machine itself" in done(ask(token="")).error
+        assert "is in a private network, or is this machine itself" in done(ask(token="")).error
         assert inside.requests == []
 
 

@@ -164,7 +164,7 @@ def test_owners_are_told_when_it_is_done(owner: User, tmp_path: Path, monkeypatc
     assert mail.outbox == []
     run_due()
     (told,) = mail.outbox
-    assert (told.to, told.subject) == (["ada@example.org"], "Vases is deleted")
+    assert (told.to, told.subject) == (["ada@example.org"], "Vases was deleted")
     assert f"/deleted-projects/{ProjectDeletion.objects.get().pk}.json" in told.body
 
 
@@ -245,7 +245,7 @@ def test_one_with_a_launched_study_is_archived_first_and_its_name_is_typed(owner
     change_state(study=study, to=StudyState.CLOSED, by=owner, now=NOON)
     projects.archive_project(project=project, by=owner, now=NOON)
     for wrong in ("", "café", "Vases", "Cafe", "C\u0430f\u00e9"):
-        with pytest.raises(StudyError, match="the project is called “Café”"):
+        with pytest.raises(StudyError, match="the project’s name is “Café”"):
             ask(wrong)
     # The same letters, composed otherwise, as some keyboards do.
     ask(" Cafe\u0301 ")

@@ -200,7 +200,7 @@ def test_a_study_is_made_from_its_file_launched_paused_and_closed(script: Script
     assert states == ["open", "paused", "open", "closed"]
     refused = script.post(f"{STUDIES}vases/pause/")
     assert (refused.status_code, refused.json()["type"]) == (409, "urn:lineup:problem:not-now")
-    assert refused.json()["detail"] == "Study vases is closed; it cannot become paused."
+    assert refused.json()["detail"] == "Study vases is closed; it cannot be changed to paused."
 
 
 def test_a_study_file_in_json_is_the_same_study(script: Script, project: Project) -> None:
@@ -286,7 +286,7 @@ def test_in_the_archive_nothing_goes_on(script: Script, project: Project, resear
     assert script.get(BIRDS).json()["archived_at"] == "2026-11-20T12:00:00Z"
     refused = script.post(STUDIES, {"study": "vases"})
     assert refused.status_code == 403
-    assert "is archived: nobody may" in refused.json()["detail"]
+    assert "is archived, so nobody may" in refused.json()["detail"]
 
 
 def test_of_another_project_nothing_is_found_by_its_number(script: Script) -> None:
@@ -323,7 +323,7 @@ def test_which_condition_new_instances_are_not_held_against_is_told(script: Scri
     for wish in ({"what": "instances", "dry_run": True}, {"what": "instances"}):
         told = script.post(f"{STUDIES}vases/more/", wish).json()
         assert told["questions"] == 1
-        assert "see only a part (text-only:ngrams) are right on at most 60.0 %" in told["untried"]
+        assert "see only a part of each question (text-only:ngrams) are right on at most 60.0 %" in told["untried"]
     assert script.post(f"{STUDIES}vases/more/", {"what": "answers"}).json()["untried"] == ""
 
 

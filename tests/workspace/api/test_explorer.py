@@ -111,9 +111,9 @@ def test_what_is_not_counted_yet_is_refused_and_then_says_of_when_it_is(
     refused = script.get(f"{ENDPOINT}?progress=complete")
     assert (refused.status_code, refused.json()["type"]) == (409, "urn:lineup:problem:not-now")
     assert "still being computed" in refused.json()["detail"]
-    fail(job=jobs.pop(), error="The server could not make these numbers.", now=NOON)
+    fail(job=jobs.pop(), error="The server could not compute these numbers.", now=NOON)
     refused = script.get(f"{ENDPOINT}?progress=complete")
-    assert (refused.status_code, refused.json()["detail"]) == (409, "The server could not make these numbers.")
+    assert (refused.status_code, refused.json()["detail"]) == (409, "The server could not compute these numbers.")
     run_now(jobs.pop(), now=NOON)
     told = script.get(f"{ENDPOINT}?progress=complete").json()
     assert ([row["key"] for row in told["results"]], told["as_of"]) == (["vase-0", "vase-1"], "2026-11-20T12:00:00Z")

@@ -46,7 +46,7 @@ def test_a_token_may_be_for_one_project_of_ones_own(client: Client, study: Study
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"name": " "}, "Say what the token is for"),
+        ({"name": " "}, "Write what the token is for"),
         ({"name": "a" * 101}, "The name has 101 characters; at most 100 fit."),
         ({"name": "a\nb"}, "The name cannot be used."),
         ({"scope": "all"}, "Choose what the token may do"),

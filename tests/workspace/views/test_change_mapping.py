@@ -137,7 +137,7 @@ def test_rows_that_the_new_mapping_cannot_read_are_listed_and_nothing_changes(ed
     work()
     failed = Import.objects.latest("pk")
     assert failed.error == "Nothing was changed: 1 problem was found."
-    assert failed.first_problems == ["Record 1, right: The right answer, 'foil', would be no caption of the row."]
+    assert failed.first_problems == ["Record 1, right: The right answer, 'foil', would not be a caption of the row."]
     assert Instance.objects.get(key="8").captions["foil"] == "A red vase."
 
 
@@ -145,7 +145,7 @@ def test_a_row_without_one_of_the_images_keeps_a_set_together(editor: Client) ->
     one = imported(editor, TABLE.replace(b"8,blue.jpg,red.jpg", b"8,,red.jpg"))
     editor.post(address_of(one), form_of(MAPPING | {"img_1": "image:image", "img_2": "image:foil"}))
     work()
-    assert "1 rows have not exactly 2 images of the role candidate" in Import.objects.latest("pk").error
+    assert "1 rows do not have exactly 2 images of the role candidate" in Import.objects.latest("pk").error
     assert set(Instance.objects.values_list("images__role", flat=True)) == {"candidate"}
 
 
@@ -153,7 +153,7 @@ def test_a_row_without_one_of_the_images_keeps_a_set_together(editor: Client) ->
     ("change", "sentence"),
     [
         ({"nr": "caption:nr"}, "Key cannot become Caption"),
-        ({"wrong": "caption:caption"}, "is the caption caption too"),
+        ({"wrong": "caption:caption"}, "is also the caption caption"),
         ({}, "Nothing was changed."),
     ],
 )
@@ -177,7 +177,7 @@ def test_once_a_study_has_asked_the_page_says_why_not(editor: Client) -> None:
     one = imported(editor)
     ask(one.project)
     page = words_of(editor.get(address_of(one), follow=True))
-    assert "A study has asked about instances of this import, so its mapping can no longer change" in page
+    assert "A study has asked about instances of this import, so its mapping cannot change any more" in page
     editor.post(address_of(one), form_of(MAPPING | {"wrong": "caption:negative_caption"}))
     assert Import.objects.count() == 1
 

@@ -48,7 +48,7 @@ def test_an_owner_types_the_name_everybody_sees_the_day_and_any_owner_can_cancel
     wrong = browser.post(DELETE, {"name": "Vasen"})
     assert wrong.status_code == 409
     assert 'value="Vasen"' in words_of(wrong)
-    assert "You typed “Vasen”; the project is called “Vases”." in words_of(wrong)
+    assert "You typed “Vasen”; the project’s name is “Vases”." in words_of(wrong)
     assert not ProjectDeletion.objects.exists()
     # A second tab sends the same again.
     assert [browser.post(DELETE, {"name": "Vases"}).status_code for _ in range(2)] == [302, 302]
@@ -89,7 +89,7 @@ def newcomer() -> User:
 
 def test_a_new_account_gets_one_demo_and_is_told_when_no_worker_makes_it(newcomer: User) -> None:
     browser = signed_in(newcomer)
-    assert "Make a demo project" in words_of(browser.get("/"))
+    assert "Create a demo project" in words_of(browser.get("/"))
     assert [browser.post("/demo/").status_code for _ in range(2)] == [302, 302]
     project, job = Project.objects.get(), Job.objects.get()
     assert (project.is_demo, project.memberships.get().role) == (True, "owner")

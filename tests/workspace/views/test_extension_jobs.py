@@ -118,7 +118,7 @@ def test_pressed_twice_it_is_one_job(editor: Client, sent: list[Job]) -> None:
     assert Job.objects.filter(kind=extend_study.EXTENSION_JOB).count() == len(sent) == 1
     run_now(sent[0])
     # The first reply was lost, and it is sent again after the job.
-    assert "each question gets 3 answers by now, not 1" in words_of(confirm(editor))
+    assert "each question now gets 3 answers, not 1" in words_of(confirm(editor))
     assert len(sent) == 1
 
 
@@ -137,7 +137,7 @@ def test_more_that_was_asked_for_meanwhile_is_not_added_to(editor: Client, study
     assert run_now(sent[0]).state == JobState.FAILED
     assert Study.objects.get().answers == 2
     page = words_of(editor.get(PAGE))
-    assert "The last extension failed. More was asked for meanwhile: each question gets 2 answers by now" in page
+    assert "The last extension failed. Somebody else has added answers: each question now gets 2 answers" in page
     # The page forgets it when the study is extended after all.
     extend_study.add_answers(study=study, more=1, by=TESTS, now=NOON + timedelta(days=9999))
     assert "The last extension failed." not in words_of(editor.get(PAGE))
@@ -148,7 +148,7 @@ def test_a_closed_study_is_not_extended(editor: Client, study: Study, sent: list
     change_state(study=study, to=StudyState.CLOSED, by=TESTS, now=NOON)
     failed = run_now(sent[0])
     assert (failed.state, Seat.objects.count()) == (JobState.FAILED, 1)
-    assert failed.error == "Study best-vase is closed: more is asked only of one that is open or paused."
+    assert failed.error == "Study best-vase is closed: only an open or paused study can be extended."
 
 
 def test_somebody_who_may_no_longer_extend_does_not(editor: Client, sent: list[Job]) -> None:
@@ -170,7 +170,7 @@ def test_new_instances_that_cannot_be_asked_about_are_said_by_the_job(
 ) -> None:
     make_instance(study.project, "lacking").images.update(image=None)
     confirm(editor, what="instances")
-    assert run_now(sent[0]).error.startswith("1 instances that it selects are new, but none can be asked about yet")
+    assert run_now(sent[0]).error.startswith("The study cannot ask about any of 1 new instance yet")
     assert study.questions.count() == 4
 
 

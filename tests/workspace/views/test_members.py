@@ -231,12 +231,12 @@ def test_a_project_is_renamed_archived_and_taken_out_again_on_its_page() -> None
     page = owner.post("/projects/vases/archive/", follow=True).content.decode()
     assert "Close each of them first." in page
     owner.post(f"/studies/vases/{study.slug}/close/")
-    assert "The project is archived." in owner.post("/projects/vases/archive/", follow=True).content.decode()
+    assert "The project was archived." in owner.post("/projects/vases/archive/", follow=True).content.decode()
     assert "Archived on" in owner.get("/projects/vases/").content.decode()
     assert '<span class="badge">archived</span>' in owner.get("/").content.decode()
     refused = owner.get(f"/studies/vases/{study.slug}/duplicate/")
     assert refused.status_code == 403
-    assert "Jugs is archived: nobody may create, change and delete drafts" in refused.content.decode()
+    assert "Jugs is archived, so nobody may create, change and delete drafts" in refused.content.decode()
     owner.post("/projects/vases/archive/", {"reopen": "1"})
     assert owner.get(f"/studies/vases/{study.slug}/duplicate/").status_code == 200
 
@@ -248,7 +248,7 @@ def test_somebody_who_signs_in_begins_a_project() -> None:
     assert response.status_code == 409
     assert 'value="two words"' in response.content.decode()
     response = anna.post("/new-project/", {"name": "Birds", "slug": "birds"}, follow=True)
-    assert "The project is there, and you are its owner." in response.content.decode()
+    assert "The project was created. You are its owner." in response.content.decode()
     assert Membership.objects.get().role == "owner"
 
 
@@ -258,7 +258,7 @@ def test_a_project_s_name_in_addresses_is_made_of_its_name_where_none_is_typed()
     # Nothing of it can stand in an address.
     page = anna.post("/new-project/", {"name": "ΑΒΓ"})
     assert page.status_code == 409
-    assert "Name in addresses and commands:" in page.content.decode()
+    assert "Name in URLs and commands:" in page.content.decode()
 
 
 def test_a_site_may_leave_new_projects_to_superusers(settings: Settings) -> None:

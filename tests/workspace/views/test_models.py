@@ -250,7 +250,7 @@ def test_renaming_a_model_says_what_is_wrong_and_keeps_what_was_typed(client: Cl
     assert (response.status_code, 'value="SigLIP"' in response.content.decode()) == (409, True)
     assert "The project has another model of this name" in response.content.decode()
     answer = client.post(page, {"name": "CLIP", "version": "2"}, follow=True).content.decode()
-    assert "The model is called CLIP 2 now." in answer
+    assert "The model was renamed to CLIP 2." in answer
 
 
 def test_deleting_a_model_says_first_what_goes(client: Client, project: Project) -> None:
@@ -265,7 +265,7 @@ def test_deleting_a_model_says_first_what_goes(client: Client, project: Project)
     assert f'<a href="{there}" title="The instances that these predictions are about">1</a>' in shown
     assert Prediction.objects.exists()
     answer = client.post(page, follow=True).content.decode()
-    assert "is deleted, with 1 prediction about 1 instance." in answer
+    assert "was deleted, with 1 prediction about 1 instance." in answer
     assert "No model has answered here yet." in answer
     assert client.get(page).status_code == 404
 

@@ -32,7 +32,7 @@ def test_the_link_in_the_mail_leads_to_another_password_once() -> None:
     browser = Client()
     form = browser.get(link, follow=True)
     page = browser.post(form.redirect_chain[-1][0], {"new_password1": ANOTHER, "new_password2": ANOTHER}, follow=True)
-    assert "Your password is changed. Sign in with it." in page.content.decode()
+    assert "Your password was changed. Sign in with the new one." in page.content.decode()
     assert browser.login(username="anna", password=ANOTHER)
     assert not browser.login(username="anna", password=PASSWORD)
     assert "This link is no longer valid" in Client().get(link, follow=True).content.decode()

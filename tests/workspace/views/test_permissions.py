@@ -224,9 +224,9 @@ def test_whoever_may_not_is_told_who_may_and_whom_to_ask() -> None:
     viewer = sign_in_as("viewer")
     address = "/studies/birds/birds-step-3/pause/"
     text = viewer.get(address).content.decode()
-    assert "Only owners and editors of Birds may launch, pause and close studies, share their links" in text
+    assert "Only owners and editors of Birds may launch, pause, close and extend studies, share their links" in text
     assert "You are a viewer. Nothing was changed." in text
-    assert "The project has no owner. Ask whoever runs this server." in text
+    assert "The project has no owner. Ask your administrator." in text
     olga = make_member(Project.objects.get(), "owner", name="olga")
     assert (
         "Ask its owner to do it, or to give you another role: <strong>olga</strong>."

@@ -171,7 +171,7 @@ def test_without_mail_and_without_a_password_an_operator_is_asked(anna: User) ->
     browser = Client()
     browser.force_login(anna)
     status, page = ask(browser, password="")
-    assert (status, "ask whoever runs it" in page) == (409, True)
+    assert (status, "ask your administrator" in page) == (409, True)
 
 
 def test_what_is_no_address_is_refused(anna: User) -> None:
@@ -217,14 +217,14 @@ def test_another_browser_is_signed_out_and_nobody_signs_out_somebody_else(anna: 
     row = BrowserSession.objects.get(browser="Edge on Windows")
     assert stranger.post(f"/account/browsers/{row.pk}/sign-out/").status_code == 404
     assert is_signed_in(there)
-    assert "Edge on Windows is signed out." in post(here, f"/account/browsers/{row.pk}/sign-out/")[1]
+    assert "Edge on Windows was signed out." in post(here, f"/account/browsers/{row.pk}/sign-out/")[1]
     assert (is_signed_in(here), is_signed_in(there), is_signed_in(stranger)) == (True, False, True)
 
 
 def test_all_other_browsers_are_signed_out(anna: User) -> None:
     make_person("stranger")
     here, there, elsewhere, stranger = signed_in(), signed_in(), signed_in(), signed_in(name="stranger")
-    assert "2 other browsers are signed out." in post(here, "/account/browsers/sign-out/")[1]
+    assert "2 other browsers were signed out." in post(here, "/account/browsers/sign-out/")[1]
     assert [is_signed_in(each) for each in (here, there, elsewhere, stranger)] == [True, False, False, True]
     assert Session.objects.count() == 2
 

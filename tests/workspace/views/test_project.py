@@ -54,9 +54,9 @@ def test_the_home_page_says_what_each_project_accepted_and_marks_one_that_needs_
     page = words_of(client.get("/"))
     assert "<dt>Accepted items</dt><dd>1</dd>" in page
     assert page.count("<dt>Accepted items</dt>") == 1, "the other has no dataset"
-    assert "needs-hand" not in page
+    assert "needs-action" not in page
     Study.objects.update(completed_at=NOON)
-    assert words_of(client.get("/")).count("needs-hand") == 1
+    assert words_of(client.get("/")).count("needs-action") == 1
 
 
 def test_the_project_page_shows_studies_instances_and_commands(client: Client, study: Study) -> None:

@@ -84,4 +84,4 @@ def test_search_leads_from_an_outcome_to_its_instances(client: Client, study: St
 
 def test_search_says_what_it_reads_when_it_finds_nothing(client: Client, study: Study) -> None:
     page = words_of(client.get("/search/", {"q": "zzzz"}))
-    assert "This search reads projects, studies, pages, outcomes, pseudonyms, keys and captions." in page
+    assert "This search covers projects, studies, pages, outcomes, pseudonyms, keys and captions." in page

@@ -277,7 +277,7 @@ def test_a_password_is_changed_and_the_new_one_works() -> None:
     new = "quite another password"
     form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
     response = client.post("/password/", form, follow=True)
-    assert "Your password is changed." in response.content.decode()
+    assert "Your password was changed." in response.content.decode()
     assert sign_in("researcher", new) == "/"
 
 

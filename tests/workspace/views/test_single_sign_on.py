@@ -128,7 +128,7 @@ def test_no_second_account_gets_in_beside_the_first_from_an_open_browser(issuer:
     browser.force_login(person)
     page = browser.post("/account/elsewhere/connect/")
     assert page.status_code == 409
-    assert "Your account is connected already." in page.content.decode()
+    assert "Your account is already connected." in page.content.decode()
     assert SocialAccount.objects.count() == 1
 
 

@@ -277,7 +277,7 @@ def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: St
     assert "Questions4 Answers4 Surveys1" in shown
     # One seat at 8.00 and a third of that for Prolific; 8.00 for 40 minutes are 12.00 an hour.
     assert "RewardsUSD 8.00 8.00 per place" in shown
-    assert "Fee of ProlificUSD 2.67 33.33 %" in shown
+    assert "Prolific’s feeUSD 2.67 33.33 %" in shown
     assert "Estimated costUSD 10.67" in shown
     assert "People1 one survey each" in shown
     assert "Pay by the hourUSD 12.00" in shown
@@ -355,7 +355,7 @@ def test_a_closed_study_stays_closed(client: Client, study: Study) -> None:
     client.post(f"{PAGE}close/")
     response: Any = client.post(f"{PAGE}resume/")
     assert response.status_code == 409
-    assert "it cannot become open" in response.content.decode()
+    assert "it cannot be changed to open" in response.content.decode()
     assert Study.objects.get().state == StudyState.CLOSED
 
 
@@ -382,7 +382,7 @@ def test_a_draft_says_what_must_be_known_of_it_and_how_to_find_out(
     client.post("/projects/birds/models/ask/", asked)
     assert [(run.spec, run.study) for run in Run.objects.all()] == [("image-only:colour-and-gradient", draft)]
     refused = text(client, f"/studies/birds/{draft.slug}/launch/")
-    assert "It is not known yet how often image-only:colour-and-gradient is right" in refused
+    assert "image-only:colour-and-gradient, which sees only a part of each question, has not run" in refused
 
 
 def test_a_launched_study_says_what_was_known_of_it_at_the_launch(client: Client, study: Study) -> None:

@@ -100,8 +100,8 @@ def test_a_column_of_names_of_other_pictures_is_guessed_to_be_a_note(editor: Cli
 @pytest.mark.parametrize(
     ("wrong", "place", "sentence"),
     [
-        ({"wrong": "caption:caption"}, 3, "The column 'text' is the caption caption too."),
-        ({"mood": "key"}, 4, "The column 'nr' is the key too."),
+        ({"wrong": "caption:caption"}, 3, "The column 'text' is also the caption caption."),
+        ({"mood": "key"}, 4, "The column 'nr' is also the key."),
         ({"text": "caption:Große Rolle"}, 2, "is not a name of at most 30 small letters"),
         ({"mood": "nonsense"}, 4, "'nonsense' is unknown."),
     ],
@@ -186,7 +186,7 @@ def test_two_zips_with_the_same_table_are_told(editor: Client) -> None:
     with zipfile.ZipFile(out, "w") as made:
         made.writestr("rows.csv", TABLE)
     answer = editor.post(NEW, {"images": [SimpleUploadedFile(f"{name}.zip", out.getvalue()) for name in "ab"]})
-    assert "Another zip holds rows.csv too. Rename one of the two files." in words_of(answer)
+    assert "Another zip also contains rows.csv. Rename one of the two files." in words_of(answer)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\3\4 cut", zipped(red=b"no rows here")])

@@ -55,7 +55,7 @@ def test_what_is_refused_is_said_and_what_was_written_stays(owner: Client) -> No
     response = owner.post(PAGE, {**MAKING, "url": "https://127.0.0.1/admin"})
     assert response.status_code == 409
     page = response.content.decode()
-    assert "127.0.0.1 leads into a private network, or to this machine itself." in page
+    assert "127.0.0.1 is in a private network, or is this machine itself." in page
     assert 'value="https://127.0.0.1/admin"' in page
     assert re.findall(r'value="([a-z.]+)" checked', page) == ["release.made", "alarm.raised"]
     assert not Webhook.objects.exists()
@@ -87,8 +87,8 @@ def test_a_webhook_that_was_switched_off_says_why_and_is_switched_on_by_a_button
     Webhook.objects.update(off_at=NOON, off_because="It answers nothing.")
     page = text(owner)
     assert '">20 Nov 2026, 12:00 UTC</time>. It answers nothing.' in page
-    assert "Send a message to try it" not in page
-    assert "The webhook is on again." in owner.post(f"{PAGE}{webhook.pk}/on/", follow=True).content.decode()
+    assert "Send a test message" not in page
+    assert "The webhook was switched on again." in owner.post(f"{PAGE}{webhook.pk}/on/", follow=True).content.decode()
     assert not Webhook.objects.exclude(off_at=None).exists()
 
 

@@ -69,7 +69,7 @@ class Endpoint(APIView):
         super().initial(request, *args, **kwargs)
         self._count(request)
         if request.method not in READING and self.token.scope != Scope.WRITE:
-            raise Refused(Problem("not-allowed", 403, "This token may only read. Make one that may change things."))
+            raise Refused(Problem("not-allowed", 403, "This token may only read. Create one that may change things."))
 
     def read(self, form: type[Serializer[Any]], given: Any = None) -> dict[str, Any]:
         """Return the values of the body, or of `given`, as `form` describes them. Raises ValidationError."""
@@ -155,7 +155,7 @@ def _refusal(user: User, verb: Verb, project: Project) -> str:
     sentences = [
         f"Only {who_may(verb)} of {project.name} may {WORDS[verb]}.",
         f"You are {with_article(role)}." if role else "",
-        f"Ask {owners}." if owners else "The project has no owner: ask whoever runs this server.",
+        f"Ask {owners}." if owners else "The project has no owner: ask your administrator.",
     ]
     return " ".join(filter(None, sentences))
 

@@ -53,7 +53,7 @@ class LinkSent(TemplateView):
 class ChoosePassword(SuccessMessageMixin, PasswordResetConfirmView):  # type: ignore[type-arg]
     template_name = "registration/choose_another.html"
     success_url = reverse_lazy("sign_in")
-    success_message = "Your password is changed. Sign in with it."
+    success_message = "Your password was changed. Sign in with the new one."
 
     def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
         response = super().form_valid(form)

@@ -29,7 +29,7 @@ from workspace.models import BrowserSession
 from workspace.single_sign_on import is_offered, name_of_provider, provider_id
 
 GONE = 410
-NO_WAY = "Your account has no password, and this site sends no mail: ask whoever runs it to change the address."
+NO_WAY = "Your account has no password, and this site sends no mail: ask your administrator to change the address."
 WRONG = "This is not your password. Type it again."
 NOT_TAKEN = "The mail could not be sent. Try again later; nothing has changed so far."
 
@@ -131,7 +131,7 @@ def complete_mail_change(request: HttpRequest, secret: str) -> HttpResponse:
         if request.method != "POST":
             return render(request, "workspace/account/mail_link.html", {"change": change})
         if request.user != change.user:
-            # Otherwise a link that somebody else asked for would set one's own address on their account.
+            # Otherwise a link requested by somebody else would set this user's address on that person's account.
             messages.error(request, f"Sign in as {change.user.get_username()} first, then confirm it.")
             return redirect_to_login(request.get_full_path())
         change = own_account.complete_mail_change(secret=secret, now=timezone.now())
@@ -150,7 +150,7 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     session = get_object_or_404(BrowserSession.objects.filter(user=signed_in_user(request)), pk=pk)
     end(session=session)
     if session.session_key != request.session.session_key:
-        messages.success(request, f"{session.browser} is signed out.")
+        messages.success(request, f"{session.browser} was signed out.")
     return redirect("account")
 
 
@@ -159,5 +159,5 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def end_other_sessions(request: HttpRequest) -> HttpResponse:
     count = end_sessions(user=signed_in_user(request), but=request.session.session_key or "")
-    messages.success(request, f"{count} other browser{' is' if count == 1 else 's are'} signed out.")
+    messages.success(request, f"{count} other browser{' was' if count == 1 else 's were'} signed out.")
     return redirect("account")

@@ -95,7 +95,7 @@ def _device_cookie(name: str) -> str:
 class ChangePassword(SuccessMessageMixin, PasswordChangeView):  # type: ignore[type-arg]
     template_name = "registration/change_password.html"
     success_url = reverse_lazy("account")
-    success_message = "Your password is changed. Every other browser is signed out."
+    success_message = "Your password was changed. All your other browsers were signed out."
 
     def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         before = self.request.session.session_key or ""

@@ -85,7 +85,7 @@ def _check_offered() -> None:
 @never_cache
 @require_safe
 def sign_in_from_provider(request: HttpRequest) -> HttpResponse:
-    """Sign in whoever returns from the provider."""
+    """Sign in the user who returns from the provider."""
     _check_offered()
     was = request.user.pk
     view = OAuth2CallbackView.adapter_view(SignOnClient(request, provider_id()))

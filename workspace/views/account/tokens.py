@@ -71,5 +71,5 @@ def revoke(request: HttpRequest, pk: int) -> HttpResponse:
     """Revoke one of the user's own tokens."""
     token = get_object_or_404(Token.objects.filter(owner=signed_in_user(request)), pk=pk)
     if revoke_token(token=token, now=timezone.now()):
-        messages.success(request, f"The token “{token.name}” is revoked. Scripts that use it are refused from now on.")
+        messages.success(request, f"The token “{token.name}” was revoked. Scripts can no longer use it.")
     return redirect("tokens")

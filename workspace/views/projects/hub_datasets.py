@@ -44,7 +44,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
 @login_required
 @require_safe
 def download(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the progress of one's own download, polls; afterwards lead to the columns of its tables."""
+    """Progress fragment of the user's download, polls; at the end it links to the mapping of its tables."""
     found = _own_download(request, pk)
     if found.finished_at is None and request.headers.get("HX-Request"):
         return render(request, "workspace/imports/hub_download.html#progress", {"download": found})

@@ -1,6 +1,6 @@
 """Background imports: start, follow, list bad rows, cancel and repeat.
 
-Files come from the browser, or lie on the server and are named on the command line.
+Files come from the browser, or are on the server and named on the command line.
 """
 
 import json
@@ -39,11 +39,11 @@ from studies.actions.imports.uploads import (
     PARTS,
     begin_upload,
     convert_arrow_files,
+    extract_tables,
     folder_of,
     receive,
     received_bytes,
     rows_of,
-    take_rows_out,
 )
 from studies.errors import StudyError
 from studies.importing import IMPORTERS, TABLE, describe_format, likely_format, problem_with_format
@@ -89,7 +89,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         try:
             upload = _upload_of(request, project)
             if not rows_of(upload):
-                take_rows_out(upload)
+                extract_tables(upload)
             convert_arrow_files(upload)
             rows = rows_of(upload)
             if not rows:

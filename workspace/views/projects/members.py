@@ -97,7 +97,7 @@ def cancel_invitation(request: HttpRequest, project: Project, pk: int) -> HttpRe
     except StudyError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "The invitation is cancelled. Its link no longer works.")
+        messages.success(request, "The invitation was cancelled. Its link no longer works.")
     return redirect("project_members", project.slug)
 
 

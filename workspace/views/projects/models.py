@@ -20,8 +20,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import reswap, retarget
 
-from predictions.actions.models import delete_model, holding, rename_model
-from predictions.actions.runs import cancel_run, request_offered, resume_run
+from predictions.actions.models import count_predictions, delete_model, rename_model
+from predictions.actions.runs import cancel_run, request_offered_run, resume_run
 from predictions.errors import CannotPredict
 from predictions.models import LONGEST, Model, Run
 from predictions.queries.progress import models_of, progress_of, progress_of_all
@@ -53,7 +53,7 @@ def ask(request: HttpRequest, project: Project) -> HttpResponse:
     spec, about = request.POST.get("model", ""), request.POST.get("about", "")
     what, _, name = about.partition(":")
     try:
-        run = request_offered(
+        run = request_offered_run(
             project=project,
             spec=spec,
             study=find_study_of(project, name) if what == OF_STUDY else None,
@@ -130,7 +130,7 @@ def rename(request: HttpRequest, model: Model, project: Project) -> HttpResponse
         except CannotPredict as error:
             problem = str(error)
         else:
-            messages.success(request, f"The model is called {renamed} now.")
+            messages.success(request, f"The model was renamed to {renamed}.")
             return redirect("project_models", project.slug)
     context = {"project": project, "model": model, "given": given, "problem": problem, "longest": LONGEST}
     return render(request, "workspace/models/rename.html", context, status=409 if problem else 200)
@@ -147,10 +147,16 @@ def delete(request: HttpRequest, model: Model, project: Project) -> HttpResponse
         except CannotPredict as error:
             problem = str(error)
         else:
-            messages.success(request, f"{model} is deleted, with {went}.")
+            messages.success(request, f"{model} was deleted, with {went}.")
             return redirect("project_models", project.slug)
     releases = project.releases.exclude(file="").select_related("study")
-    context = {"project": project, "model": model, "goes": holding(model), "problem": problem, "releases": releases}
+    context = {
+        "project": project,
+        "model": model,
+        "goes": count_predictions(model),
+        "problem": problem,
+        "releases": releases,
+    }
     return render(request, "workspace/models/delete.html", context, status=409 if problem else 200)
 
 

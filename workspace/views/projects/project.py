@@ -21,7 +21,7 @@ from results.models import Export, Release
 from results.queries.exports.available_exports import RemovalDates, find_removals, offered_exports
 from results.queries.instances.facets import FacetTable
 from results.queries.studies.events import event_facets, event_lines, latest_events
-from results.queries.studies.next_steps import needing_a_hand, next_steps
+from results.queries.studies.next_steps import next_steps, projects_needing_action
 from results.queries.studies.overview import (
     Totals,
     accepted_counts,
@@ -62,7 +62,7 @@ def home(request: HttpRequest) -> HttpResponse:
         project_counts(visible_projects(request).select_related("deletion")),
         key=lambda project: project.archived_at is not None,
     )
-    pictures, accepted, needing = mosaics(projects), accepted_counts(projects), needing_a_hand(projects)
+    pictures, accepted, needing = mosaics(projects), accepted_counts(projects), projects_needing_action(projects)
     context = {
         "projects": [(each, pictures[each.pk], accepted.get(each.pk), each.pk in needing) for each in projects],
         "only_demo": all(project.is_demo for project in projects),
@@ -84,7 +84,7 @@ def _demo(user: User) -> dict[str, Any]:
 @login_required
 @require_safe
 def demo_progress(request: HttpRequest) -> HttpResponse:
-    """Progress fragment of the demo, polls until it is made or has failed; then the page is loaded anew."""
+    """Progress fragment of the demo, polls until it is created or has failed; then the page reloads."""
     context = _demo(signed_in_user(request))
     demo = context["demo"]
     if demo is None or demo.is_made or demo.has_failed:

@@ -48,7 +48,7 @@ def new(request: HttpRequest) -> HttpResponse:
         except StudyError as error:
             problems = error.problems
         else:
-            messages.success(request, "The project is there, and you are its owner.")
+            messages.success(request, "The project was created. You are its owner.")
             return redirect(_next_page(project, then))
     context = {"given": given, "problems": problems, "then": then, "protocol": shipped_designs().get(then)}
     return render(request, "workspace/new_project.html", context, status=409 if problems else 200)
@@ -83,7 +83,7 @@ def rename(request: HttpRequest, project: Project) -> HttpResponse:
     except StudyError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"The project is called {name}.")
+        messages.success(request, f"The project was renamed to {name}.")
     return redirect("project_members", project.slug)
 
 
@@ -95,10 +95,10 @@ def archive(request: HttpRequest, project: Project) -> HttpResponse:
     try:
         if "reopen" in request.POST:
             actions.reopen_project(project=project, by=by, now=now)
-            messages.success(request, "The project is restored from the archive.")
+            messages.success(request, "The project was restored from the archive.")
         else:
             actions.archive_project(project=project, by=by, now=now)
-            messages.success(request, "The project is archived.")
+            messages.success(request, "The project was archived.")
     except StudyError as error:
         messages.error(request, str(error))
     return redirect("project_members", project.slug)
@@ -126,7 +126,7 @@ def _delete(request: HttpRequest, project: Project) -> HttpResponse:
             problems = error.problems
         else:
             return _confirm_deletion(request, deletion, is_new=not asked_before)
-    at_once = project_deletion.goes_at_once(project)
+    at_once = project_deletion.can_delete_immediately(project)
     context = {
         "project": project,
         "may": may_do(request, project),

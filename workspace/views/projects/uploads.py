@@ -63,7 +63,7 @@ def piece(request: HttpRequest, pk: UUID, part: str) -> HttpResponse:
         return refused
     offset = request.GET.get("offset", "")
     if part not in PARTS or not offset.isdecimal() or len(offset) > 15:
-        return JsonResponse({"problem": "This request does not say where its piece belongs."}, status=REFUSED)
+        return JsonResponse({"problem": "This request has no valid file part and offset."}, status=REFUSED)
     told: dict[str, Any]
     try:
         return JsonResponse({"have": receive(own, part, request.GET.get("name", ""), request, offset=int(offset))})

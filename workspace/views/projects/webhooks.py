@@ -114,7 +114,7 @@ def switch_on(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         tasks.deliver.delay_on_commit()
-        messages.success(request, "The webhook is on again.")
+        messages.success(request, "The webhook was switched on again.")
     return redirect("webhooks", project.slug)
 
 
@@ -123,7 +123,7 @@ def switch_on(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def delete(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhook = _webhook_or_404(project, pk)
     actions.delete_webhook(webhook=webhook, by=signed_in_user(request), now=timezone.now())
-    messages.success(request, "The webhook is deleted. Nothing more is sent to its URL.")
+    messages.success(request, "The webhook was deleted. Nothing more is sent to its URL.")
     return redirect("webhooks", project.slug)
 
 

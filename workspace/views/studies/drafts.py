@@ -115,7 +115,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
 def confirm_draft(request: HttpRequest, study: Study) -> None:
     preview = reverse("study_preview", args=[study.project.slug, study.slug])
     said = format_html(
-        'The draft is made. Look at its <a href="{}">preview</a>, then launch it.',
+        'The draft was created. Look at its <a href="{}">preview</a>, then launch it.',
         preview,
     )
     messages.success(request, said)

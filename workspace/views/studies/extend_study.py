@@ -45,8 +45,8 @@ EXTENSIONS: dict[str, Extension] = {
         Extension(
             ExtensionKind.ANSWERS,
             "More answers to every question",
-            "Each survey is offered again, to people who have not taken it. All numbers treat these answers like the "
-            "first ones, because they do not depend on what was answered before.",
+            "Each survey is offered again, to people who have not taken it. All numbers treat these "
+            "answers like the first ones, because they do not depend on earlier answers.",
             "How many more each",
             "Every question gets more answers now. Raise the number of places on Prolific too.",
         ),
@@ -61,8 +61,8 @@ EXTENSIONS: dict[str, Extension] = {
         Extension(
             ExtensionKind.INSTANCES,
             "New instances",
-            "Instances that came to the project after the launch, and that the study file selects, are asked about in "
-            "surveys of their own.",
+            "Instances that were imported after the launch, and that the study file selects, are "
+            "asked about in new surveys.",
             "",
             "The new instances are asked about now.",
         ),
@@ -91,7 +91,7 @@ class Preview:
 def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the ways to extend a study, preview the chosen one, and extend on confirmation."""
     if study.state not in UNDER_WAY:
-        messages.info(request, f"The study is {study.get_state_display().lower()}; nothing more can be asked of it.")
+        messages.info(request, f"The study is {study.get_state_display().lower()}; it cannot be extended.")
         return redirect("study", study.project.slug, study.slug)
     extending = last_study_job(study)
     if extending and extending.job.is_unfinished:

@@ -35,7 +35,7 @@ QUESTIONS = ("practice", "questions")
 def practice(request: HttpRequest, study: Study) -> HttpResponse:
     """Show a draft's practice questions, instances to choose from, and the chosen one; add or remove one."""
     if study.state != StudyState.DRAFT:
-        messages.info(request, "The study is launched, so its practice questions cannot change.")
+        messages.info(request, "The study has been launched, so its practice questions cannot change.")
         return redirect("study", study.project.slug, study.slug)
     problems: list[str] = []
     if request.method == "POST":
@@ -78,7 +78,7 @@ def _chosen_question(request: HttpRequest, study: Study) -> dict[str, Any]:
     except CannotAsk as error:
         return {"picked": found, "why_not": str(error)}
     options = kind.options(built.content)
-    why_not = "" if options and kind.has_one_label else "A question of this kind has no one right answer to practise."
+    why_not = "" if options and kind.has_one_label else "Questions of this kind have no single right answer."
     # Keep what was typed after an error.
     if request.method != "POST" and _is_practised(study, found):
         why_not = "It is already a practice question. Take it out above to choose another answer."
@@ -126,12 +126,12 @@ def _save(request: HttpRequest, study: Study) -> None:
 def _add_practice(request: HttpRequest, study: Study) -> dict[str, str]:
     found = _instance(study, request.POST.get("pick", ""))
     if found is None:
-        raise StudyError("Pick an instance first.")
+        raise StudyError("Choose an instance first.")
     if _is_practised(study, found):
         raise StudyError(f"{found.key} is already a practice question. Take it out to choose another answer.")
     right = request.POST.get("right", "")
     if not right:
-        raise StudyError("Say which answer is right.")
+        raise StudyError("Choose the right answer.")
     try:
         kind, built = practice_about(study, found)
     except CannotAsk as error:

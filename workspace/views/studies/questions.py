@@ -54,6 +54,6 @@ def _act(request: HttpRequest, question: Question) -> str:
     by, now = signed_in_user(request), timezone.now()
     if "back" in request.POST:
         followed = retire_questions.put_back(question=question, by=by, now=now)
-        return f"The question is back. Answers that count again: {followed.answers}."
+        return f"The question was put back. Answers that count again: {followed.answers}."
     followed = retire_questions.take_out(question=question, reason=request.POST.get("reason", ""), by=by, now=now)
-    return f"The question is taken out. Answers that no longer count: {followed.answers}."
+    return f"The question was taken out. Answers that no longer count: {followed.answers}."

@@ -101,7 +101,7 @@ def accept_times(request: HttpRequest, study: Study, session: int) -> HttpRespon
     """Accept the times of a session despite the evidence: it is paid like any other."""
     found = get_object_or_404(Session.objects.filter(study=study).select_related("study__project"), pk=session)
     if time_checks.accept_times(session=found, by=signed_in_user(request), now=timezone.now()):
-        messages.success(request, "The times are accepted. The session is paid like any other.")
+        messages.success(request, "The times were accepted. The session is paid like any other.")
     else:
         messages.error(request, "This session has no unlikely times to accept. Nothing changed.")
     if "from_owed" in request.POST:

@@ -35,11 +35,11 @@ from results.queries.studies.activity import activity_of, study_activity
 from results.queries.studies.live_study_status import wait_reason
 from results.queries.studies.overview import answers_sent, count_conflicts, waiting_for_launch
 from results.queries.studies.progress import (
-    OddArrivals,
-    odd_arrivals,
+    SuspiciousArrivals,
     paid_sessions,
     progress_of,
     study_progress,
+    suspicious_arrivals,
 )
 from results.queries.studies.question_reports import study_reports
 from results.queries.studies.sessions import SORTS, STATES, SessionFilter, read_filter, session_lines
@@ -173,8 +173,8 @@ ENTRY_SENTENCES = {
         "came with a link without Prolific ids. Check the study's URL on Prolific: it must be exactly the one below."
     ),
     EntryEvent.What.NOT_AN_ID: (
-        "came with IDs that are not Prolific's. To try the link by hand, use 24 hexadecimal digits for each ID, or "
-        "set any_ids: true in the study file."
+        "came with IDs that are not Prolific's. To test the link yourself, use 24 hexadecimal "
+        "digits for each ID, or set any_ids: true in the study file."
     ),
     EntryEvent.What.OTHER_PERSON: (
         "opened a link that belongs to somebody else's session. They were sent away and nothing was changed."
@@ -202,7 +202,7 @@ ENTRY_SENTENCES = {
 
 
 def _entry_problems(study: Study) -> list[str]:
-    arrivals = odd_arrivals(study)
+    arrivals = suspicious_arrivals(study)
     sentences = {(str(what), ""): sentence for what, sentence in ENTRY_SENTENCES.items()}
     sentences |= {
         (str(EntryEvent.What.REFUSED), rule): f"was not let in who {get_rule(rule).reason}" for rule in ELIGIBILITY
@@ -212,7 +212,7 @@ def _entry_problems(study: Study) -> list[str]:
     ]
 
 
-def _frequency(odd: OddArrivals) -> str:
+def _frequency(odd: SuspiciousArrivals) -> str:
     times = "1 time" if odd.times == 1 else f"{odd.times:,} times"
     last = f"last on {date_format(odd.last, 'j M, H:i')} UTC"
     if odd.people in {0, odd.times}:
@@ -284,7 +284,7 @@ def study_job_context(study: Study) -> dict[str, Any]:
 @study_view(Verb.VIEW)
 @require_safe
 def job(request: HttpRequest, study: Study) -> HttpResponse:
-    """Progress fragment of a launch or an extension, polls until it ends; then the page is loaded anew."""
+    """Progress fragment of a launch or an extension, polls until it ends; then the page reloads."""
     context = study_job_context(study)
     if context["study_job"] is None or not context["study_job"].job.is_unfinished:
         return HttpResponseClientRefresh()
@@ -416,7 +416,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
         return redirect("study", study.project.slug, study.slug)
     if request.method == "POST":
         try:
-            if _launches_later(request, study, change):
+            if _launch_in_background(request, study, change):
                 return redirect("study", study.project.slug, study.slug)
             change.act(study, signed_in_user(request), timezone.now())
         except StudyError as error:
@@ -438,11 +438,11 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 
 def _done(change: Change, study: Study) -> str:
     if change.name == "launch" and study.design.recruitment.prolific:
-        return "The study is open. Send annotators a link from the Recruit page, or give Prolific its address."
+        return "The study is open. Send annotators a link from the Recruit page, or give Prolific its URL."
     return change.done
 
 
-def _launches_later(request: HttpRequest, study: Study, change: Change) -> bool:
+def _launch_in_background(request: HttpRequest, study: Study, change: Change) -> bool:
     """Have a large study launched by a job; return whether it is. Raises StudyError if it cannot be launched."""
     if change.name != "launch" or study.state != StudyState.DRAFT:
         return False

@@ -55,7 +55,7 @@ Save = Callable[[str], Study]
 def edit(request: HttpRequest, study: Study) -> HttpResponse:
     """Edit a draft in the form, and save it."""
     if study.state != StudyState.DRAFT:
-        messages.info(request, "The study was launched, so its design stays as it is.")
+        messages.info(request, "The study was launched, so its design cannot change.")
         return redirect("study", study.project.slug, study.slug)
     edited_from = request.POST.get("edited_from") or fingerprint(study.source)
 
@@ -137,7 +137,7 @@ def _text_before(request: HttpRequest) -> str:
 
 
 def _sent_fields(request: HttpRequest) -> dict[str, str]:
-    """Return the fields of the form; of a list of choices, all on lines of their own."""
+    """Return the fields of the form; a list of choices has one line each."""
     return {name: "\n".join(map(str, values)) for name, values in request.POST.lists()}
 
 
@@ -154,7 +154,7 @@ def _render_form(
     try:
         values, lines = read_values(source)
     except DesignRefused:
-        # Text that is no study file has no fields: it can only be corrected as text.
+        # A text that is not a study file has no fields: it can only be corrected as text.
         context = {**about, "typed": source, "complaints": complaints(source, problems)}
         return render(request, "workspace/drafts/as_file.html", context, status=409)
     form = build_form(values, lines, problems, names_in(about["project"]))

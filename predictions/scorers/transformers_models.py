@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from predictions.scorers.base import CannotLoad, ModelIdentity, OutOfMemory, first_line
-from predictions.scorers.with_torch import digest_of_weights
+from predictions.scorers.torch_models import digest_of_weights
 
 
 def identity_of(rest: str, model: Any) -> ModelIdentity:

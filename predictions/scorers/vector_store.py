@@ -47,15 +47,15 @@ CREATE INDEX IF NOT EXISTS vectors_by_hour ON vectors (asked);
 _DELETE_OLDEST = "DELETE FROM vectors WHERE rowid IN (SELECT rowid FROM vectors ORDER BY asked LIMIT ?)"
 
 
-class CannotKeep(Exception):
+class CannotStoreVectors(Exception):
     """The folder cannot be used; the message says why and what to do."""
 
 
-class KeptVectors:
+class VectorStore:
     """The vectors in a folder. `most`: bytes that they may fill, more than 0; `clock`: seconds."""
 
     def __init__(self, folder: Path, *, most: int, clock: Callable[[], float] = time.time) -> None:
-        """Raises CannotKeep."""
+        """Raises CannotStoreVectors."""
         self._folder, self._most, self._clock = folder, most, clock
         self._open: sqlite3.Connection | None = None
         try:
@@ -63,7 +63,7 @@ class KeptVectors:
             with TemporaryFile(dir=folder):
                 pass
         except OSError as error:
-            raise CannotKeep(f"Vectors cannot be kept in {folder} ({error.strerror}).") from error
+            raise CannotStoreVectors(f"Vectors cannot be stored in {folder} ({error.strerror}).") from error
 
     def get(self, space: bytes, names: Sequence[str]) -> dict[str, Vector]:
         """Return the stored vectors of `names` in `space`, by name; the others are missing."""
@@ -86,7 +86,7 @@ class KeptVectors:
                 self._note_asked(file, [key for key, _, asked in rows if asked < self._hour()])
             if damaged:
                 logger.warning(
-                    "%s kept vectors in %s are damaged; they are computed again.", len(damaged), self._folder
+                    "%s stored vectors in %s are damaged and will be recomputed.", len(damaged), self._folder
                 )
                 with file:
                     file.executemany("DELETE FROM vectors WHERE name = ?", damaged)
@@ -146,7 +146,7 @@ class KeptVectors:
             yield self._open
         except sqlite3.DatabaseError as error:
             if _is_damage(error):
-                self._begin_anew(error)
+                self._replace_file(error)
             else:
                 self._say(error)
 
@@ -161,7 +161,7 @@ class KeptVectors:
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
                 raise
-            logger.warning("The vectors kept in %s are damaged (%s); they are made anew.", self._folder, error)
+            logger.warning("The stored vectors in %s are damaged (%s) and will be recomputed.", self._folder, error)
             number += 1
             found = self._open_file(number)
         for earlier in self._numbers():
@@ -172,9 +172,9 @@ class KeptVectors:
                     Path(f"{self._path(earlier)}{ending}").unlink(missing_ok=True)
         return found
 
-    def _begin_anew(self, error: Exception) -> None:
+    def _replace_file(self, error: Exception) -> None:
         """Replace a damaged file with a new one, unless another worker has done so."""
-        logger.warning("The vectors kept in %s are damaged (%s); they are made anew.", self._folder, error)
+        logger.warning("The stored vectors in %s are damaged (%s) and will be recomputed.", self._folder, error)
         number = self._number
         self.close()
         try:

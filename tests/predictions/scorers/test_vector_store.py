@@ -16,20 +16,20 @@ import pytest
 from predictions.scorers import NoPicture
 from predictions.scorers.batches import Vector
 from predictions.scorers.contrastive import TRIED_TEXT
-from predictions.scorers.kept import HOUR, MEGABYTE, CannotKeep, KeptVectors
+from predictions.scorers.vector_store import HOUR, MEGABYTE, CannotStoreVectors, VectorStore
 from tests.predictions.by_colour import COLOURS, TEXTS, ByColour
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 PAIRS = [(text, picture) for text in ("it is red", "it is red and green") for picture in COLOURS]
 SPACE = b"of a model"
-Keep = Callable[..., KeptVectors]
+Keep = Callable[..., VectorStore]
 
 
 class Eye(ByColour):
     """Keeps its vectors in `folder`."""
 
-    def __init__(self, folder: KeptVectors, weights: str = "w1", **how: Any) -> None:
+    def __init__(self, folder: VectorStore, weights: str = "w1", **how: Any) -> None:
         super().__init__(weights, **{"batch": 4} | how)
         self.keep_in(folder)
 
@@ -40,11 +40,11 @@ class Eye(ByColour):
 
 @pytest.fixture
 def kept() -> Iterator[Keep]:
-    """Return what makes `KeptVectors`, whose files are closed when the test ends."""
+    """Return what makes `VectorStore`, whose files are closed when the test ends."""
     with ExitStack() as opened:
 
-        def make(folder: Path, **settings: Any) -> KeptVectors:
-            vectors = KeptVectors(folder, **{"most": 8 * MEGABYTE} | settings)
+        def make(folder: Path, **settings: Any) -> VectorStore:
+            vectors = VectorStore(folder, **{"most": 8 * MEGABYTE} | settings)
             opened.callback(vectors.close)
             return vectors
 
@@ -106,7 +106,7 @@ KILLED = """
 import sys, time
 from pathlib import Path
 import numpy as np
-from predictions.scorers.kept import KeptVectors, MEGABYTE
+from predictions.scorers.vector_store import VectorStore, MEGABYTE
 
 class Endless(dict):
     def items(self):
@@ -116,7 +116,7 @@ class Endless(dict):
         time.sleep(600)
 
 folder = Path(sys.argv[1])
-vectors = KeptVectors(folder, most=64 * MEGABYTE)
+vectors = VectorStore(folder, most=64 * MEGABYTE)
 vectors.put(b"of a model", {"before": np.arange(4, dtype=np.float32)})
 vectors.put(b"of a model", Endless())
 """
@@ -171,7 +171,7 @@ def test_a_damaged_vector_is_left_out_with_a_sentence_and_made_anew(
     file.close()
     with caplog.at_level(logging.WARNING):
         (left,) = vectors.get(SPACE, names)
-    assert caplog.messages == [f"1 kept vectors in {tmp_path} are damaged; they are computed again."]
+    assert caplog.messages == [f"1 stored vectors in {tmp_path} are damaged and will be recomputed."]
     (lost,) = set(names) - {left}
     vectors.put(SPACE, {lost: numbered(names)[lost]})
     assert same(vectors.get(SPACE, names), numbered(names))
@@ -192,7 +192,7 @@ def test_a_damaged_file_is_left_for_another_one(
         out.write(b"\xff" * file.stat().st_size)
     with caplog.at_level(logging.WARNING):
         assert vectors.get(SPACE, names) == {}
-    assert f"The vectors kept in {tmp_path} are damaged" in caplog.messages[0]
+    assert f"The stored vectors in {tmp_path} are damaged" in caplog.messages[0]
     vectors.put(SPACE, numbered(names))
     assert same(kept(tmp_path).get(SPACE, names), numbered(names))
     assert [path.name for path in tmp_path.glob("*.sqlite3")] == ["vectors-2.sqlite3"]
@@ -204,7 +204,7 @@ def test_a_folder_that_goes_away_costs_no_score_and_one_that_cannot_be_made_is_t
     folder.rmdir()
     assert eye.score(PAIRS[:1], eye.open) == pytest.approx([1])
     folder.touch()
-    with pytest.raises(CannotKeep, match=r"Vectors cannot be kept in .*vectors/more"):
+    with pytest.raises(CannotStoreVectors, match=r"Vectors cannot be stored in .*vectors/more"):
         kept(folder / "more")
 
 

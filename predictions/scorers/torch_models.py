@@ -55,7 +55,7 @@ def digest_of_weights(state: Mapping[str, Any]) -> str:
     return digest.hexdigest()
 
 
-class _HalfWeights:
+class _HalfPrecisionWeights:
     """Comes before a layer's class and returns its weight from 16-bit storage."""
 
     # In a tuple, or torch would register it as a parameter.
@@ -69,7 +69,7 @@ class _HalfWeights:
         return half if torch.is_autocast_enabled(half.device.type) else half.float()
 
 
-class _TableInHalf(_HalfWeights):
+class _HalfPrecisionTable(_HalfPrecisionWeights):
     """Convert only the rows of a table that are looked up to float32."""
 
     padding_idx: Any
@@ -91,8 +91,8 @@ def keep_in_half(model: Any, device: Any) -> str:
     import torch
 
     packed = {
-        torch.nn.Linear: type("Linear", (_HalfWeights, torch.nn.Linear), {}),
-        torch.nn.Embedding: type("Embedding", (_TableInHalf, torch.nn.Embedding), {}),
+        torch.nn.Linear: type("Linear", (_HalfPrecisionWeights, torch.nn.Linear), {}),
+        torch.nn.Embedding: type("Embedding", (_HalfPrecisionTable, torch.nn.Embedding), {}),
     }
     layers = [layer for layer in model.modules() if type(layer) in packed]
     # Weights shared with other layers stay as they are, because their code may use them in any way.
@@ -104,7 +104,7 @@ def keep_in_half(model: Any, device: Any) -> str:
         if whole is None or id(whole) in elsewhere:
             continue
         if id(whole) not in found:
-            found[id(whole)] = _in_half(whole.detach(), device)
+            found[id(whole)] = _to_half_precision(whole.detach(), device)
         if (kept := found[id(whole)]) is None:
             continue
         del layer._parameters["weight"]
@@ -115,7 +115,7 @@ def keep_in_half(model: Any, device: Any) -> str:
     return types.most_common(1)[0][0] if types else ""
 
 
-def _in_half(whole: Any, device: Any) -> Any:
+def _to_half_precision(whole: Any, device: Any) -> Any:
     """Return a tensor in 16 bits on a device, None if that would change any number."""
     import torch
 
@@ -172,7 +172,7 @@ class OnDevice(BatchedScorer, Generic[Library]):
         return inference(self.library.device, self.half)
 
 
-def twin_in_half(scorer: T, numbers: str, roundings: int) -> T | None:
+def half_precision_model(scorer: T, numbers: str, roundings: int) -> T | None:
     """Return a language model that scores with the same weights in 16 bits; see `Scorer.in_half`.
 
     From then on the weights are stored in 16 bits where that is exact. scorer: has `model`, `device` and `kept`, the
