@@ -19,8 +19,9 @@ Shown = Literal["text", "count", "share", "coefficient", "p", "money"]
 MEASURES: Collection[Shown] = ("share", "coefficient", "p")
 ChartForm = Literal["bars", "dots", "stacked", "diverging", "heat", "histogram", "line", "scatter"]
 
-# Letters of a row's label that leave a chart narrow enough for half a page.
-LONGEST_SHORT_LABEL = 36
+# Letters of the label of a row that leave a chart beside it narrow enough for half a page, and half of it in sight on a
+# phone.
+LONGEST_SHORT_LABEL = 24
 
 # Sections of a report, in order: key -> title.
 SECTIONS: Mapping[str, str] = {
@@ -204,8 +205,8 @@ class Chart:
         return any(series.points for series in self.series)
 
     @property
-    def is_wide(self) -> bool:
-        """Whether the labels of its rows need the whole width of a page."""
+    def has_long_labels(self) -> bool:
+        """Whether the labels of its rows are above the rows, since they leave too little room beside them."""
         labels = (point.label for series in self.series for point in series.points)
         return not self.x_axis and max(map(len, labels), default=0) > LONGEST_SHORT_LABEL
 

@@ -21,19 +21,18 @@ if TYPE_CHECKING:
 
 NOT_DRAWN = "This chart has not been drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
-DRAWING = 5
-WIDTH, STEP, LONGEST_LABEL = 620, 16, 360
+DRAWING = 6
+STEP, LONGEST_LABEL, LONGEST_SLANTED_LABEL = 16, 440, 180
 # A row of several series beside each other has this for each of them.
 SHARED_STEP = 12
-# Of charts with rows that are not wide, beside their labels.
-NARROW_ROWS = 330
-# Of charts without rows, which have room for two beside each other.
-NARROW, HEIGHT = 440, 200
+# Of the plots of charts with rows, which fit into a phone's window, and of the others.
+ROWS_WIDTH, WIDTH, HEIGHT = 290, 440, 200
 # Columns of a heat map with room for their names in a line.
 MOST_LEVEL_NAMES = 3
 # Text fits into the cells of a heat map up to this many columns.
 MOST_CELL_TEXTS = 12
 _ON_EACH_OTHER = {"stacked", "diverging", "histogram"}
+_BESIDE_EACH_OTHER = {"bars", "dots"}
 # Up to so many lines are named at their ends and need no legend.
 MOST_NAMED = 4
 # Widths of a letter of a legend and of the symbol before a name. Names get room beside the longest one's, and on more
@@ -112,16 +111,13 @@ def specify(chart: Chart) -> dict[str, Any]:
     if chart.form in _OVER_X:
         layers, size = _OVER_X[chart.form](points, chart), {"width": _width(chart), "height": HEIGHT}
     else:
-        axis = altair.Axis(labelLimit=LONGEST_LABEL, labelPadding=LABEL_PADDING, domain=False, ticks=False)
-        # Without it, rows with an interval come before the others.
-        order = list(dict.fromkeys(point.label for each in chart.series for point in each.points))
-        layers = _IN_ROWS[chart.form](points.encode(y=altair.Y("label:N", sort=order, title=None, axis=axis)), chart)
-        size = {
-            "width": _width(chart),
-            "height": altair.Step(STEP if len(chart.series) == 1 or chart.form in _ON_EACH_OTHER else SHARED_STEP),
-        }
+        is_shared = len(chart.series) > 1 and chart.form in _BESIDE_EACH_OTHER
+        height = SHARED_STEP * len(chart.series) if is_shared else STEP
+        layers = _IN_ROWS[chart.form](points.encode(y=_rows_axis(chart, height)), chart)
+        step = SHARED_STEP if is_shared else STEP + STEP * chart.has_long_labels
+        size = {"width": _width(chart), "height": altair.Step(step)}
     if chart.form == "heat":
-        size["width"] = max(NARROW_ROWS, STEP * len(chart.series))
+        size["width"] = max(ROWS_WIDTH, STEP * len(chart.series))
     if chart.reference is not None:
         layers += _reference(chart.reference, chart)
     title = altair.TitleParams(chart.title, offset=20 if chart.reference else 8)
@@ -233,6 +229,23 @@ def _x(chart: Chart, field: str = "value:Q") -> "altair.X":
     return altair.X(field, **_values_axis(chart))
 
 
+def _rows_axis(chart: Chart, height: int) -> "altair.Y":
+    """Return the axis of rows that are so high. Their labels are beside them, or above them if they are long."""
+    import altair
+
+    # Without it, rows with an interval come before the others.
+    order = list(dict.fromkeys(point.label for each in chart.series for point in each.points))
+    axis = altair.Axis(labelLimit=LONGEST_LABEL, labelPadding=LABEL_PADDING, domain=False, ticks=False)
+    if not chart.has_long_labels:
+        return altair.Y("label:N", sort=order, title=None, axis=axis)
+    axis.labelAlign, axis.labelPadding, axis.zindex = "left", 0, 1
+    axis.labelOffset = altair.ExprRef(f"-bandwidth('y') / 2 - {STEP / 2}")
+    # The room for labels is before each row, also before the first.
+    share = STEP / (STEP + height)
+    scale = altair.Scale(type="band", paddingInner=share, paddingOuter=share / 2, align=1)
+    return altair.Y("label:N", sort=order, title=None, axis=axis, scale=scale)
+
+
 def _over_x(chart: Chart) -> "altair.X":
     """Return the horizontal axis of a chart that has no rows."""
     import altair
@@ -262,9 +275,7 @@ def _color(chart: Chart, colors: Sequence[str] = COLORS, *, has_legend: bool = T
 
 def _width(chart: Chart) -> int:
     """Return the width of the plot, without its labels."""
-    if chart.form in _OVER_X:
-        return NARROW
-    return WIDTH if chart.is_wide else NARROW_ROWS
+    return WIDTH if chart.form in _OVER_X else ROWS_WIDTH
 
 
 def _legend_columns(chart: Chart) -> int:
@@ -316,7 +327,7 @@ def _heat(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     import altair
 
     is_level = len(chart.series) <= MOST_LEVEL_NAMES
-    angle, limit = (0, NARROW_ROWS // max(len(chart.series), 1)) if is_level else (-30, LONGEST_LABEL // 2)
+    angle, limit = (0, ROWS_WIDTH // max(len(chart.series), 1)) if is_level else (-30, LONGEST_SLANTED_LABEL)
     axis = altair.Axis(orient="top", labelAngle=angle, labelLimit=limit, domain=False, ticks=False)
     cells = base.encode(x=altair.X("series:N", sort=None, title=None, axis=axis))
     # Not darker, so that text can be read on it.

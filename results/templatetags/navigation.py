@@ -8,6 +8,7 @@ from django.template import RequestContext
 from django.urls import reverse
 
 from results.queries.studies.navigation import COMPLETE, stage_label, stage_of, study_links
+from results.queries.studies.simulated_answers import simulated_in_study
 from results.views.guards import may_do, visible_projects
 from studies.kinds import get_kind
 from studies.models import Project, ProjectDeletion, Study, StudyState
@@ -25,7 +26,8 @@ ENTRIES: Mapping[str, str] = {
     "project": "overview",
     **dict.fromkeys(("instances", "instance", "tag_instances", "export_instances", "ask_again"), "instances"),
     **dict.fromkeys(("near_duplicates", "project_imports", "new_import", "import", "import_problems"), "instances"),
-    "upload_mapping": "instances",
+    **dict.fromkeys(("upload_mapping", "import_mapping", "new_hub_download", "hub_download"), "instances"),
+    **dict.fromkeys(("new_study", "new_study_form"), "studies"),
     **dict.fromkeys(("project_models", "ask_model", "model_rename", "model_delete"), "models"),
     **dict.fromkeys(("project_results", "project_parted"), "results"),
     **dict.fromkeys(
@@ -35,7 +37,7 @@ ENTRIES: Mapping[str, str] = {
     **dict.fromkeys(("withdraw_person", "reopen_person"), "people"),
     "project_events": "activity",
     **dict.fromkeys(("project_members", "project_groups", "webhooks", "remove_member", "archive_project"), "settings"),
-    "delete_project": "settings",
+    **dict.fromkeys(("delete_project", "invite_member", "webhook_key"), "settings"),
 }
 # State of a study -> URL name, label and needed right of the one primary action of its pages.
 PRIMARY: Mapping[str, tuple[str, str, Verb]] = {
@@ -74,7 +76,7 @@ def project_rail(context: RequestContext) -> dict[str, Any]:
         return {}
     match = context["request"].resolver_match
     page = match.url_name if match else ""
-    here = ENTRIES.get(page, "" if study else "overview")
+    here = ENTRIES.get(page, "")
     others = visible_projects(context["request"]).exclude(pk=project.pk).filter(archived_at=None).order_by("name", "pk")
     return {
         "project": project,
@@ -119,7 +121,7 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
         "primary": next(iter(permitted_links(PRIMARY[stage])), None),
         "secondary": permitted_links(*secondary),
         "others": permitted_links(*(each for each in (*OTHERS[stage], *ALWAYS) if each not in secondary)),
-        "simulated": context.get("simulated"),
+        "simulated": simulated_in_study(study),
     }
 
 

@@ -10,7 +10,6 @@ from results.models import KeptNumbers
 from results.queries.people.participants import people_lines
 from results.queries.studies.events import events_about_people
 from results.queries.studies.overview import answers_sent
-from results.queries.studies.simulated_answers import simulated_in_study
 from results.reports.charts import from_plain
 from results.reports.page_tables import PageTable, table_from_plain
 from results.views.cached_statistics import numbers_for
@@ -45,7 +44,6 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
         "chart": chart,
         "stored_chart": stored_charts(study.project, [chart]).get(chart.name) if chart and chart.has_points else None,
         "kept": kept,
-        "simulated": simulated_in_study(study),
         "people": people_lines(study.project, study=study, who=who, page=request.GET.get("page")),
         "who": who,
         "events": events_about_people(study.project),

@@ -35,7 +35,6 @@ from results.queries.instances.disagreements import (
 from results.queries.instances.instance_history import histories, shown_options
 from results.queries.instances.instance_list import categories_of
 from results.queries.studies.overview import answers_sent
-from results.queries.studies.simulated_answers import simulated_in_study
 from results.views.cached_statistics import numbers_for
 from results.views.form_values import read_field
 from results.views.guards import may_do, signed_in_user, study_view
@@ -157,7 +156,6 @@ def _page(
     context = {
         "study": study,
         "may": may_do(request, study.project),
-        "simulated": simulated_in_study(study),
         "wanted": wanted,
         "filters": [(name, label, counts[name], _query(wanted, show=name)) for name, label in SHOWN.items()],
         "types": sorted({type for type, *_ in categories_of(study.project) if type}),

@@ -17,7 +17,6 @@ from results.exporting import FORMATS, get_writer
 from results.models import Export
 from results.queries.exports.available_exports import offered_exports
 from results.queries.exports.empty_formats import empty_formats, format_options
-from results.queries.studies.simulated_answers import simulated_in_study
 from results.views.guards import Response, may_do, row_view, signed_in_user, study_view
 from studies.models import Study, StudyState
 from studies.permissions import Verb
@@ -46,7 +45,6 @@ def request_one(request: HttpRequest, study: Study) -> HttpResponse:
         "may": may,
         "formats": format_options(FORMATS, empty),
         "exports": offered_exports(EXPORTS.filter(study=study)[:EXPORTS_SHOWN]),
-        "simulated": simulated_in_study(study),
     }
     return render(request, "results/exports_of_study.html", context)
 

@@ -11,7 +11,6 @@ from annotation.models import Session
 from annotation.models.sessions import has_unlikely_times
 from results.actions.pseudonyms import name_annotators
 from results.queries.people.payments_due import PersonOwed, all_amounts_due, owed_page
-from results.queries.studies.simulated_answers import simulated_in_study
 from results.views.guards import may_do, study_view
 from studies.models import Study
 from studies.permissions import Verb
@@ -29,7 +28,6 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "people": owed_page(study, page=request.GET.get("page")),
-        "simulated": simulated_in_study(study),
         "unlikely_times": Session.objects.filter(has_unlikely_times(), study=study).count(),
         "may": may_do(request, study.project),
     }

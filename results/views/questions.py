@@ -10,7 +10,6 @@ from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.questions import SORTS, page_of_questions, sorted_questions
-from results.queries.studies.simulated_answers import simulated_in_study
 from results.views.cached_statistics import numbers_for
 from results.views.guards import may_do, study_view
 from studies.models import Study
@@ -38,7 +37,6 @@ def questions(request: HttpRequest, study: Study) -> HttpResponse:
         "sorts": SORTS,
         "query": urlencode({"sort": sort}) if sort else "",
         "kept": kept,
-        "simulated": simulated_in_study(study),
         "may": may_do(request, study.project),
     }
     return render(request, "results/questions.html", context)

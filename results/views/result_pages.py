@@ -14,7 +14,6 @@ from results.queries.instances.human_model_disagreement import human_model_disag
 from results.queries.people.text_authors import asking_studies, written_kinds
 from results.queries.reports.report_rows import project_facts
 from results.queries.studies.overview import answers_sent
-from results.queries.studies.simulated_answers import simulated_in_study
 from results.reports.base import Report
 from results.reports.build import report_of
 from results.reports.page_tables import PageCard, cards_from_plain, page_cards
@@ -54,7 +53,6 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     }
     if _has_disagreement_table(cards):
         context |= disagreement_context(study.project, human_model_disagreements(study.project, study))
-    context["simulated"] = simulated_in_study(study)
     context["asking"] = asking_studies(study) if written_kinds(study) else []
     return render(request, "results/results/study.html", context)
 

@@ -23,7 +23,7 @@ from predictions.models import Run
 from predictions.scorers import CannotLoad
 from simulation.actions.announcement import announce_simulation
 from simulation.actions.local_run import run_in_process
-from simulation.actions.session_times import backdate_sessions
+from simulation.actions.session_times import OPEN_BEFORE, backdate_sessions
 from simulation.annotators import BrowserInProcess, CannotRead, annotators, take_part
 from simulation.demo.manifest import IMAGES, write_manifest
 from simulation.demo.scenes import SceneInstance, describe_instances
@@ -98,7 +98,7 @@ def request_demo(*, by: User, now: datetime) -> tuple[DemoProgress, Job | None]:
         return found, None
     if found is None:
         project = Project(slug=_free_slug(by), name=NAME, is_demo=True)
-        save_project(project, owner=by, by=by, now=now)
+        save_project(project, owner=by, by=by, now=now - OPEN_BEFORE)
     else:
         project = found.project
     arguments = {"project": project.pk, "user": by.pk}
@@ -136,7 +136,7 @@ class _Demo:
         self._import()
         for slug, source in study_files(self.scenes).items():
             if not self.project.studies.filter(slug=slug).exists():
-                create_study(project=self.project, source=source, by=self.user, now=self.job.now())
+                create_study(project=self.project, source=source, by=self.user, now=self._opening())
         done = len(self.scenes)
         for slug, people in STAGES.items():
             if slug not in self.finished:
@@ -147,6 +147,10 @@ class _Demo:
 
     def _advance(self, done: int) -> None:
         self.job.advance(done=done, total=self.total)
+
+    def _opening(self) -> datetime:
+        """Return the time of what is done before the people come."""
+        return self.job.now() - OPEN_BEFORE
 
     def _import(self) -> None:
         if self.project.instances.exists():
@@ -159,8 +163,9 @@ class _Demo:
                 format="jsonl",
                 images_dir=Path(folder) / IMAGES,
                 by=self.user,
-                now=self.job.now(),
+                now=self._opening(),
             )
+        self.project.instances.update(created_at=self._opening())
 
     def _draw_scenes(self) -> Iterator[SceneInstance]:
         for number, scene in enumerate(self.scenes):
@@ -170,11 +175,11 @@ class _Demo:
     def _play(self, study: Study, people: int, done: int) -> None:
         """Launch `study` and let simulated people answer; `done` counts what was done before."""
         if study.state == StudyState.DRAFT:
-            launch(study=study, by=self.user, now=self.job.now())
+            launch(study=study, by=self.user, now=self._opening())
         accuracy = ACCURACIES.get(study.slug, ACCURACY)
         if not Session.objects.filter(study=study).exists():
             told: Any = {"annotators": people, "accuracy": accuracy, "seed": SEED}
-            announce_simulation(study=study, by=self.user, now=self.job.now(), **told)
+            announce_simulation(study=study, by=self.user, now=self._opening(), **told)
         # A lapsed session belongs to an interrupted visit and can continue.
         ended = Session.objects.filter(study=study).exclude(state__in=OPEN_STATES | {SessionState.LAPSED})
         over = set(ended.values_list("provider_session_id", flat=True))

@@ -1,9 +1,10 @@
 """A design in sentences: what is asked, of what, of whom, and for what pay. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from studies.design.model import Design
-from studies.kinds import get_kind, role_entries
+from studies.kinds import Kind, get_kind, role_entries
 from studies.wording import format_count
 
 _PURPOSES = {
@@ -39,12 +40,22 @@ def describe_questions(design: Design) -> Iterator[str]:
     """Yield what each part of a design asks, about which captions and images, and which answers are right."""
     for part in design.parts:
         kind = get_kind(part.kind)
-        read = {name: part.ask[name] for name in role_entries(kind)}
-        about = [f"{name}: {each if isinstance(each, str) else ', '.join(each)}" for name, each in read.items() if each]
-        yield f"{kind.title} ({'; '.join(about)})." if about else f"{kind.title}."
+        roles = "; ".join(_roles(kind, part.ask))
+        yield f"{kind.title}. {roles[0].upper()}{roles[1:]}." if roles else f"{kind.title}."
         right = [(variant, kind.right_option(part.ask, variant)) for variant in kind.variants(part.ask)]
         if known := [f"{option} for {variant}" for variant, option in right if option]:
             yield f"Right answers: {_join_words(known)}."
+
+
+def _roles(kind: Kind, ask: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which roles of an instance fill each part of a question, except a part that is called like its role."""
+    for name, of in role_entries(kind).items():
+        roles = [ask[name]] if isinstance(ask[name], str) else ask[name]
+        if not any(roles) or roles in ([name], [name.removesuffix("s")]):
+            continue
+        one = of.removesuffix("s")
+        part, has = (name if one in name else f"{name} {one}"), ("have" if name.endswith("s") else "has")
+        yield f"the {part} {has} the role{'s' * (len(roles) > 1)} {_join_words(roles)}"
 
 
 def _instances(design: Design) -> str:

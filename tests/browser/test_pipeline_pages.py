@@ -197,9 +197,9 @@ def test_a_members_pictures_come_and_nobody_sees_them_after_signing_out(
 
 def test_long_names_are_whole_and_an_edge_shows_that_there_is_more(signed_in: Page, live_server: LiveServer) -> None:
     Study.objects.filter(slug="step-4").update(slug="drawn-scenes-preferences")
-    signed_in.set_viewport_size({"width": 390, "height": 844})
+    signed_in.set_viewport_size({"width": 700, "height": 844})
     signed_in.goto(f"{live_server.url}/projects/vases/")
-    name = signed_in.locator(".node-name", has_text="drawn-scenes-preferences")
+    name = signed_in.locator(".pipeline .node-name", has_text="drawn-scenes-preferences")
     cut = "name => name.scrollWidth > name.clientWidth || name.scrollHeight > name.clientHeight"
     assert name.evaluate(cut) is False
     inside = "name => { const node = name.closest('.node'); return node.scrollHeight <= node.clientHeight; }"
@@ -213,7 +213,7 @@ def test_long_names_are_whole_and_an_edge_shows_that_there_is_more(signed_in: Pa
 def test_a_link_of_the_graph_is_wholly_in_sight_when_the_keyboard_reaches_it(
     signed_in: Page, live_server: LiveServer
 ) -> None:
-    signed_in.set_viewport_size({"width": 390, "height": 844})
+    signed_in.set_viewport_size({"width": 700, "height": 844})
     signed_in.goto(f"{live_server.url}/projects/vases/")
     signed_in.locator(".pipeline").focus()
     links = signed_in.locator(".pipeline a").count()
@@ -225,6 +225,16 @@ def test_a_link_of_the_graph_is_wholly_in_sight_when_the_keyboard_reaches_it(
     for _ in range(links):
         signed_in.keyboard.press("Tab")
         assert signed_in.evaluate(cut) == ""
+
+
+def test_a_phone_shows_the_pipeline_as_a_list(signed_in: Page, live_server: LiveServer) -> None:
+    signed_in.set_viewport_size({"width": 390, "height": 844})
+    signed_in.goto(f"{live_server.url}/projects/vases/")
+    expect(signed_in.locator(".pipeline")).to_be_hidden()
+    steps = signed_in.locator(".pipeline-list li")
+    expect(steps.first).to_contain_text("Imported")
+    step_4 = steps.filter(has=signed_in.locator(".node-name", has_text="step-4"))
+    expect(step_4).to_contain_text("asked, from step-3")
 
 
 def test_the_name_of_the_site_is_large_enough_for_a_finger(signed_in: Page, live_server: LiveServer) -> None:

@@ -32,7 +32,7 @@ from results.reports.sections.funnel import accepted_items_of
 from simulation.demo.scenes import describe_instances
 from simulation.demo.study import practice_instances, study_file
 from studies.design import read_design
-from studies.models import Image, Instance, Project, Question, Study, StudyState
+from studies.models import Event, Image, Instance, Project, Question, Study, StudyState
 from tests.databases import connected_to, rolled_back
 from tests.servers import spare_port
 from tests.waiting import wait_until
@@ -144,6 +144,12 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
         assert study.launched_at is not None
         assert study.launched_at < session.arrived_at
         assert 84 <= (session.ended_at - session.arrived_at).total_seconds() <= 900
+    # Activity tells the same times.
+    launches = Event.objects.filter(what="study launched").values_list("at", "study__launched_at")
+    assert len(launches) == 8
+    assert all(at == launched_at for at, launched_at in launches)
+    begun = Event.objects.get(study=study, what="answers simulated").at
+    assert not Session.objects.filter(study=study, arrived_at__lt=begun).exists()
     # What the demo prints: this name and password open the project and the study.
     password = (demo_folder / "demo-password").read_text()
     client = Client()

@@ -7,31 +7,44 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.test import Client
+from django.urls import Resolver404, resolve
 
-# So often one page is asked for, with another query each time.
-MOST_QUERIES = 4
+# So often one page is asked for, with another query each time; and so many pages of one kind.
+MOST_QUERIES, MOST_OF_A_KIND = 4, 20
 
 
 def crawl(client: Client, start: Iterable[str], *, most: int = 1000) -> dict[str, int]:
     """Follow every link of the site from the addresses `start` on; return what was asked for, each with its status.
 
     What leads out of the site or signs out is not followed, nor a page under more than some queries: each list of
-    instances is one, and hands its own on to every instance.
+    instances is one, and hands its own on to every instance. Of one kind of page some are followed beside `start`.
     """
     statuses: dict[str, int] = {}
     queries: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
     named = list(start)
     waiting = list(named)
     while waiting and len(statuses) < most:
         path = waiting.pop(0)
         page = path.partition("?")[0]
-        if path in statuses or (queries[page] >= MOST_QUERIES and path not in named):
+        kind = _kind_of(page)
+        is_enough = queries[page] >= MOST_QUERIES or kinds[kind] >= MOST_OF_A_KIND
+        if path in statuses or (is_enough and path not in named):
             continue
         queries[page] += 1
+        kinds[kind] += 1
         response = _seen(client, path)
         statuses[path] = response.status_code
         waiting += [link for link in _links(response, path) if link not in statuses]
     return statuses
+
+
+def _kind_of(page: str) -> str:
+    """Return the pattern of the page's address; of an address without one, which answers 404, itself."""
+    try:
+        return str(resolve(page).route)
+    except Resolver404:
+        return page
 
 
 def _seen(client: Client, path: str) -> Any:

@@ -28,7 +28,7 @@ from annotation.actions.launching.study_jobs import (
     job_of_study,
     refuse_second_job,
     request_extension,
-    request_large_launch,
+    request_launch,
 )
 from background.models import Job, JobState
 from background.tasks import send
@@ -256,11 +256,9 @@ class Change(StudyEndpoint):
     def post(self, request: Request, project: str, study: str, change: str) -> Response:
         """Launch, pause, resume or close a study. A large study is launched by a job: follow it at the `Location`."""
         now = timezone.now()
-        if change == "launch" and self.study.state == StudyState.DRAFT:
-            requested = request_large_launch(study=self.study, by=self.user, now=now)
-            if requested is not None:
-                job, is_new = requested
-                return _accepted_job(request, self.study, job, is_new=is_new)
+        if change == "launch" and self.study.state == StudyState.DRAFT and is_large(launch.plan(self.study, now=now)):
+            job, is_new = request_launch(study=self.study, by=self.user, now=now)
+            return _accepted_job(request, self.study, job, is_new=is_new)
         CHANGES[change](self.study, self.user, now)
         self.study.refresh_from_db()
         return Response(_study_json(self.study, self.user))

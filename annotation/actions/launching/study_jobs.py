@@ -20,7 +20,7 @@ from annotation.actions.launching.extend_study import (
     add_instances,
     extend,
 )
-from annotation.actions.launching.launch import launch, plan
+from annotation.actions.launching.launch import launch
 from background.errors import Failed
 from background.jobs import cancel, request_job
 from background.live_progress import show_in
@@ -76,14 +76,6 @@ def is_large(plan: Plan | ExtensionPlan) -> bool:
 def request_launch(*, study: Study, by: User, now: datetime) -> tuple[Job, bool]:
     """Return the job that launches `study`, and whether it is new and has to be sent."""
     return _request(LAUNCH_JOB, What.LAUNCH_REQUESTED, study, {"file": _checksum(study)}, by, now)
-
-
-def request_large_launch(*, study: Study, by: User, now: datetime) -> tuple[Job, bool] | None:
-    """Return what `request_launch` returns if a launch of the draft `study` takes too long for a request, else None.
-
-    Raises StudyError if it cannot be launched.
-    """
-    return request_launch(study=study, by=by, now=now) if is_large(plan(study, now=now)) else None
 
 
 def refuse_second_job(study: Study, arguments: Mapping[str, int] | None = None) -> None:

@@ -275,7 +275,7 @@ def _study_conditions(
     """
     asked = []
     if wanted.question in QUESTIONS:
-        asked.append(_is_among(_question_decisions(studies, wanted.question), "question__instance"))
+        asked.append(_is_among(_question_decisions(studies, wanted.question), "question__instance", is_index=True))
     if wanted.person:
         named = Pseudonym.objects.filter(project=project, name=wanted.person).values("annotator")
         given = Response.objects.counted().filter(annotator__in=named, study__in=studies)

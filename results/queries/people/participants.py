@@ -50,20 +50,19 @@ def people_lines(
 ) -> Page[PersonLine]:
     """Return one page of the participants of `project` or of one `study`, or only the one called `who`.
 
-    order: what they are sorted by, from their name; without it those whose answers do not count come first. All have
-    names (`results.actions.pseudonyms`).
+    Those whose answers do not count come last. order: what the others are sorted by, from their name; without it, the
+    name. All have names (`results.actions.pseudonyms`).
     """
     studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
     named = Pseudonym.objects.filter(project=project)
     named = named.filter(Exists(Session.objects.filter(study__in=studies, annotator=OuterRef("annotator_id"))))
     if who:
         named = named.filter(name=who)
-    if order is None:
-        removed = Removal.objects.in_force().filter(project=project, annotator=OuterRef("annotator_id"))
-        ordered: Any = named.annotate(removed=Exists(removed)).order_by("-removed", "name")
-    else:
+    removed = Removal.objects.in_force().filter(project=project, annotator=OuterRef("annotator_id"))
+    ordered: Any = named.annotate(removed=Exists(removed)).order_by("removed", "name")
+    if order is not None:
         by_key = order
-        ordered = sorted(named, key=lambda each: by_key(each.name))
+        ordered = sorted(ordered, key=lambda each: (each.removed, by_key(each.name)))
     found: Page[Any] = Paginator(ordered, PER_PAGE).get_page(page)
     shown = list(found.object_list)
     owed = owed_by_person(project, [each.annotator_id for each in shown]) if study is None else {}

@@ -5,7 +5,7 @@ import secrets
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
-from io import StringIO
+from datetime import datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,6 +21,7 @@ from django.urls import reverse
 from django.utils import timezone
 from whitenoise.compress import Compressor
 
+from annotation.actions.launching.launch import launch
 from annotation.models import Session
 from predictions.actions.runs import request_run
 from predictions.models import Run
@@ -28,7 +29,7 @@ from predictions.scorers import CannotLoad
 from predictions.tasks import send_to_worker
 from simulation.actions.demo_project import ACCURACIES, ACCURACY, LEAVE, MODEL, SEED
 from simulation.actions.local_run import run_in_process
-from simulation.actions.session_times import backdate_sessions
+from simulation.actions.session_times import OPEN_BEFORE, backdate_sessions
 from simulation.demo.image_sets import ImageSet, describe_sets
 from simulation.demo.manifest import IMAGES, MANIFEST, SETS_MANIFEST, write_manifest, write_sets
 from simulation.demo.processes import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serve
@@ -46,11 +47,15 @@ from simulation.demo.study import (
     study_files,
 )
 from studies.actions.events import What, record
+from studies.actions.imports.importer import import_files
 from studies.actions.lookup import full_name
+from studies.actions.studies import create_study
 from studies.models import Membership, Project, Study, StudyState
 from studies.permissions import Role
 
 USER = "researcher"
+# Who makes it, in its events.
+BY = "demo"
 PROJECT, SETS_PROJECT = "demo", "demo-sets"
 PER_CATEGORY = 10
 # Fills about half of the first study's 8 places; its fifth annotator stops halfway.
@@ -128,7 +133,7 @@ class Command(BaseCommand):
         study = Study.objects.get(project__slug=PROJECT, slug=BASELINE_SLUG)
         if Run.objects.filter(study=study).exclude(state__in=Run.UNFINISHED).exists():
             return
-        run = request_run(project=study.project, study=study, spec=MODEL, by="demo", now=timezone.now())
+        run = request_run(project=study.project, study=study, spec=MODEL, by=BY, now=timezone.now())
         if with_worker:
             send_to_worker(run)
         else:
@@ -145,9 +150,9 @@ class Command(BaseCommand):
 
     def _run_study(self, study: Study, annotators: int) -> None:
         if study.state == StudyState.DRAFT:
-            call_command("launch_study", full_name(study), stdout=self.stdout)
+            launch(study=study, by=BY, now=_opening())
         if not Session.objects.filter(study=study).exists():
-            self.stdout.write("Simulated annotators take some of its places ...")
+            self.stdout.write(f"Simulated annotators take some places of {study.slug} ...")
             call_command(
                 "simulate",
                 full_name(study),
@@ -155,6 +160,7 @@ class Command(BaseCommand):
                 accuracy=ACCURACIES.get(study.slug, ACCURACY),
                 leave=LEAVE,
                 seed=SEED,
+                now=_opening(),
                 stdout=self.stdout,
             )
             backdate_sessions(study)
@@ -166,14 +172,15 @@ class Command(BaseCommand):
         if not manifest.exists():
             self.stdout.write(f"Drawing {what} ...")
             draw()
-        options = {"format": format, "images": manifest.parent / IMAGES, "verbosity": 0}
-        call_command("import_instances", project.slug, str(manifest), stdout=self.stdout, **options)
+        images, now = manifest.parent / IMAGES, _opening()
+        import_files(project=project, files=[manifest], format=format, images_dir=images, by=BY, now=now)
+        project.instances.update(created_at=now)
 
     def _create_study(self, project: Project, slug: str, folder: Path) -> None:
         file = folder / f"{slug}.yaml"
         files = study_files(list(_scenes())) | image_set_study_files()
         file.write_text(files[slug], encoding="utf-8")
-        call_command("create_study", str(file), project=project.slug, stdout=StringIO())
+        create_study(project=project, source=files[slug], by=BY, now=_opening())
 
     def _serve(self, port: int, password: str) -> None:
         _stop_on_terminate()
@@ -213,6 +220,11 @@ def _researcher() -> tuple[User, str]:
     return user, password
 
 
+def _opening() -> datetime:
+    """Return the time of what is done before the people come."""
+    return timezone.now() - OPEN_BEFORE
+
+
 def _scenes() -> Iterator[SceneInstance]:
     return describe_instances(seed=SEED, per_category=PER_CATEGORY)
 
@@ -226,9 +238,9 @@ def _project(user: User, slug: str, name: str) -> Project:
         project, made = Project.objects.get_or_create(slug=slug, defaults={"name": name})
         _, joined = Membership.objects.get_or_create(project=project, user=user, defaults={"role": Role.OWNER.value})
         if made:
-            record(project=project, what=What.PROJECT_MADE, by=user, now=timezone.now())
+            record(project=project, what=What.PROJECT_MADE, by=user, now=_opening())
         if joined:
-            what, now = What.MEMBER_ADDED, timezone.now()
+            what, now = What.MEMBER_ADDED, _opening()
             record(project=project, what=what, by=user, now=now, member=user.get_username(), role=Role.OWNER.value)
     return project
 

@@ -49,6 +49,8 @@ def read_count(text: str) -> int:
 
 class Command(ActionCommand):
     refusals = (CannotRead,)
+    # now: what its event has as its time; the demo says when its people come.
+    stealth_options = ("now",)
     help = "Let simulated annotators of a given accuracy answer a study through the real pages."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -81,7 +83,7 @@ class Command(ActionCommand):
         announce_simulation(
             study=study,
             by=read_actor(options, Verb.RUN, study.project),
-            now=timezone.now(),
+            now=options.get("now") or timezone.now(),
             **{name: options[name] for name in ("annotators", "accuracy", "seed")},
         )
         started = time.monotonic()

@@ -135,12 +135,17 @@ def test_the_hash_tells_charts_apart_and_survives_storage() -> None:
     assert charts.digest(replace(DOTS, title="Another")) != charts.digest(DOTS)
 
 
-def test_long_names_of_rows_take_the_whole_width_of_a_page() -> None:
-    """A card on half a page has 520 units; 36 letters and a chart fit, 37 do not."""
-    short, long = (chart("dots", one_of("dots", label="m" * letters)) for letters in (36, 37))
-    assert (short.is_wide, long.is_wide) == (False, True)
-    assert charts.specify(short)["width"] < charts.specify(long)["width"]
-    assert not chart("line", one_of("line", label="m" * 37), x_axis="Time").is_wide
+def test_long_labels_are_above_their_rows() -> None:
+    """Above them a chart fits into a card on a phone, which has 321 units."""
+    widths, heights = [], []
+    for letters in (24, 25):
+        svg = charts.draw(replace(chart("dots", one_of("dots", label="m" * letters)), title="Any")).svg
+        width, height = (float(ElementTree.fromstring(svg).get(side, "")) for side in ("width", "height"))
+        widths.append(width)
+        heights.append(height)
+    assert widths[1] <= 321 < widths[0]
+    assert heights[0] + charts.STEP == heights[1]
+    assert not chart("line", one_of("line", label="m" * 25), x_axis="Time").has_long_labels
 
 
 def test_names_of_few_columns_of_a_heat_map_are_level() -> None:
@@ -156,12 +161,12 @@ def texts(svg: str) -> list[str]:
 
 
 def test_a_legend_has_names_as_long_as_the_plot_is_wide_as_a_whole() -> None:
-    """Of 330 units 30 are for the symbol: 41 letters fit, but not beside another name."""
+    """Of 290 units 30 are for the symbol: 41 letters fit, but not beside another name."""
     name = "Drawn scenes, two towers 1 (d26faefd4fad)"
     two = chart("dots", one_of("dots", name="Humans"), one_of("dots", name=name))
     assert {"Humans", name} <= set(texts(charts.draw(two).svg))
     assert charts.specify(two)["layer"][0]["encoding"]["color"]["legend"]["columns"] == 1
-    # Six letters and a symbol take 69 units: four fit into a line of 330, and of five at most three stand in one.
+    # Six letters and a symbol take 69 units: four fit into a line of 290, and of five at most three stand in one.
     for names, columns in ((4, 4), (5, 3)):
         short = chart("dots", *(one_of("dots", name=f"model{number}") for number in range(names)))
         assert charts.specify(short)["layer"][0]["encoding"]["color"]["legend"]["columns"] == columns

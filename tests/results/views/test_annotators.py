@@ -41,6 +41,13 @@ def test_everybody_but_who_withdrew_stands_there_by_pseudonym_with_what_their_an
     assert set(rows(client)) == {names["ann"]}
 
 
+@pytest.mark.usefixtures("step_3")
+def test_who_withdrew_stands_last_in_the_list(client: Client) -> None:
+    first, last = client.get(PAGE).context["people"].object_list
+    withdraw(Project.objects.get(), Pseudonym.objects.get(name=first.name).annotator.provider_id)
+    assert [line.name for line in client.get(PAGE).context["people"].object_list] == [last.name, first.name]
+
+
 def test_a_study_that_nobody_has_answered_says_so(client: Client, step_3: Study) -> None:
     create_draft(step_3.project, study="later")
     page = client.get("/studies/vases/later/annotators/")

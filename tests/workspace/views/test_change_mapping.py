@@ -127,6 +127,10 @@ def test_a_set_is_split_into_roles_and_merged_again(editor: Client) -> None:
     assert Import.objects.exclude(error="").count() == 0
 
 
+def test_its_page_is_marked_as_instances_in_the_rail(editor: Client) -> None:
+    assert 'aria-current="page">Instances</a>' in words_of(editor.get(address_of(imported(editor))))
+
+
 def test_rows_that_the_new_mapping_cannot_read_are_listed_and_nothing_changes(editor: Client) -> None:
     one = imported(editor)
     editor.post(address_of(one), form_of(MAPPING | {"wrong": "other"}))

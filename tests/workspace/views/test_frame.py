@@ -13,6 +13,12 @@ PROJECT = "/projects/birds/"
 STUDY = "/studies/birds/birds-step-3/"
 
 
+def entry_of(page: str) -> str:
+    """Return the marked entry of the rail."""
+    (entry,) = re.findall(r'aria-current="page">([^<]*)<', page.partition('class="rail"')[2].partition("</nav>")[0])
+    return str(entry)
+
+
 @pytest.mark.parametrize(
     ("fields", "word"),
     [
@@ -49,6 +55,11 @@ def test_the_rail_says_what_its_numbers_count(client: Client, study: Study) -> N
     line = re.search(r'<ul class="rail-studies">.*?</ul>', words_of(client.get(PROJECT)))
     assert line
     assert '<span class="figures">0/1 place filled</span>' in line[0]
+
+
+@pytest.mark.parametrize("address", ["new-study/", "new-study/form/?kind=ambiguity"])
+def test_pages_of_new_studies_are_marked_as_studies_in_the_rail(client: Client, study: Study, address: str) -> None:
+    assert entry_of(words_of(client.get(f"{PROJECT}{address}"))) == "Studies"
 
 
 def test_a_project_that_needs_somebody_says_so_in_words(client: Client, study: Study) -> None:

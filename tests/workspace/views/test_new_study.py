@@ -199,8 +199,8 @@ def test_a_launch_says_which_answers_are_right(editor: Client) -> None:
             InstanceImage.objects.create(instance=instance, role=role, position=0, image=draw_image(number))
     create_draft(project, instances=3, kind="image_to_text", ask=ask)
     assert editor.get("/studies/vases/best-vase/launch/").context["question_sentences"] == [
-        "Pick the caption that describes an image "
-        "(images: image, negative_image; captions: caption, negative_caption).",
+        "Pick the caption that describes an image. The images have the roles image and negative_image; the captions "
+        "have the roles caption and negative_caption.",
         "Right answers: caption for image and negative_caption for negative_image.",
     ]
 
@@ -208,7 +208,8 @@ def test_a_launch_says_which_answers_are_right(editor: Client) -> None:
 def test_the_design_says_in_sentences_what_was_chosen(editor: Client, project: Project) -> None:
     create_draft(project, instances=3, answers=2, surveys={"size": 1, "double_seats": 2})
     assert {
-        "Pick the best image for a caption, or none (caption: negative_caption; images: candidate).",
+        "Pick the best image for a caption, or none. The caption has the role negative_caption; the images have the "
+        "role candidate.",
         "Asked about: all instances of the project.",
         "Each question gets 2 answers.",
         "A survey has about 1 question; 2 surveys are answered twice to measure agreement.",

@@ -23,7 +23,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from analytics.work.pay import Wage, rewards
 from annotation.actions.launching import launch
-from annotation.actions.launching.study_jobs import cancel_study_job, last_study_job, request_large_launch
+from annotation.actions.launching.study_jobs import cancel_study_job, is_large, last_study_job, request_launch
 from annotation.minimum_pay import is_underpaid, minimum_hourly_pay
 from annotation.models import EntryEvent, Session, SessionState, Slot
 from annotation.models.sessions import has_unlikely_times
@@ -43,7 +43,6 @@ from results.queries.studies.progress import (
 )
 from results.queries.studies.question_reports import study_reports
 from results.queries.studies.sessions import SORTS, STATES, SessionFilter, read_filter, session_lines
-from results.queries.studies.simulated_answers import simulated_in_study
 from results.queries.studies.skips import study_skips
 from results.reports.expected_precision import expected_precision_table
 from results.reports.page_tables import page_table
@@ -268,7 +267,6 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "skips": study_skips(study),
         "undeclared_groups": undeclared_groups(study),
         "blind": _baseline_rows(study),
-        "simulated": simulated_in_study(study),
     }
     if study.state == StudyState.DRAFT or study.state in UNDER_WAY:
         context |= study_job_context(study)
@@ -315,7 +313,6 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "may": may_do(request, study.project),
-        "simulated": simulated_in_study(study),
         "door": _entry_problems(study),
         "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
@@ -449,10 +446,10 @@ def _launch_in_background(request: HttpRequest, study: Study, change: Change) ->
     """Have a large study launched by a job; return whether it is. Raises StudyError if it cannot be launched."""
     if change.name != "launch" or study.state != StudyState.DRAFT:
         return False
-    requested = request_large_launch(study=study, by=signed_in_user(request), now=timezone.now())
-    if requested is None:
+    now = timezone.now()
+    if not is_large(launch.plan(study, now=now)):
         return False
-    job, is_new = requested
+    job, is_new = request_launch(study=study, by=signed_in_user(request), now=now)
     if is_new:
         send(job)
     return True
