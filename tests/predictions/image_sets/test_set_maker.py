@@ -92,7 +92,7 @@ def test_one_photo_saved_twice_is_in_no_set_twice(tmp_path: Path) -> None:
     photos.mkdir()
     for number, place in enumerate((5, 40, 75)):
         ball(place).save(photos / f"{number}.png")
-    with pytest.raises(CannotMake, match="A set takes 4 photos"):
+    with pytest.raises(CannotMake, match="A set needs 4 photos"):
         make(photos, tmp_path / "out")
     ball(75).save(photos / "again.jpg", quality=92)
     assert make(photos, tmp_path / "out").sets == 0

@@ -311,12 +311,15 @@ def test_estimates_say_which_models_passed_by_the_main_score() -> None:
         *(("B", "Group", 0.9, NOTHING), ("C", "Group", 0.801, Range(0.75, 0.85))),
     )
     assert sentences.say_estimates(alternative, [powered]) == (
-        "By the test on Group, B and C could replace an annotator. "
+        "By the alternative annotator test on Group, B and C could replace an annotator. "
         "By Group and the predictions of C, people would get about 80.1 % of the whole dataset right "
         "(95 % CI 75.0–85.0)."
     )
     nobody = table("Model|Score|Could replace an annotator", ("A", "Right (check)", "no"))
-    assert sentences.say_estimates(nobody, []) == "By the test on Right (check), no model could replace an annotator."
+    assert (
+        sentences.say_estimates(nobody, [])
+        == "By the alternative annotator test on Right (check), no model could replace an annotator."
+    )
     assert sentences.say_estimates(table("Model|Score|Could replace an annotator"), []).startswith("There are too few")
 
 

@@ -227,7 +227,7 @@ def test_an_invitation_for_other_days_is_refused_with_what_was_typed(days: str) 
 def test_a_project_is_renamed_archived_and_taken_out_again_on_its_page() -> None:
     study = launch_study()
     owner = browser_of()
-    assert "called Jugs" in owner.post("/projects/vases/name/", {"name": "Jugs"}, follow=True).content.decode()
+    assert "was renamed to Jugs" in owner.post("/projects/vases/name/", {"name": "Jugs"}, follow=True).content.decode()
     page = owner.post("/projects/vases/archive/", follow=True).content.decode()
     assert "Close each of them first." in page
     owner.post(f"/studies/vases/{study.slug}/close/")

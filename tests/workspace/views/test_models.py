@@ -259,7 +259,7 @@ def test_deleting_a_model_says_first_what_goes(client: Client, project: Project)
     page = f"/models/{model.pk}/delete/"
     text = text_of(client, page)
     there = "/projects/vases/instances/?model=CLIP%20%28abababababab%29"
-    assert f'1 prediction about <a href="{there}">1 instance</a> goes. It cannot be undone' in text
+    assert f'1 prediction about <a href="{there}">1 instance</a> will be deleted. You cannot undo this' in text
     assert client.get(there).context["count"] == 1
     shown = text_of(client, PAGE)
     assert f'<a href="{there}" title="The instances that these predictions are about">1</a>' in shown
