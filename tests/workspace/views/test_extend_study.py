@@ -52,7 +52,7 @@ def test_what_is_sent_twice_is_done_once(editor: Client) -> None:
     editor.post(ADDRESS, sent)
     again = editor.post(ADDRESS, sent)
     assert again.status_code == 409
-    assert "each question gets 3 answers by now, not 1" in text(again.content.decode())
+    assert "each question now gets 3 answers, not 1" in text(again.content.decode())
     assert (Seat.objects.count(), Study.objects.get().answers) == (3, 3)
 
 
@@ -65,7 +65,7 @@ def test_which_condition_new_instances_are_not_held_against_is_told_before(edito
     study.design = study.design.model_copy(update={"conditions": LaunchConditions(blind_solvability=blind)})
     study.save()
     shown = text(editor.get(ADDRESS, {"what": "instances"}).content.decode())
-    assert "see only a part (text-only:ngrams) are right on at most 60.0 %" in shown
+    assert "see only a part of each question (text-only:ngrams) are right on at most 60.0 %" in shown
     assert "on the condition" not in text(editor.get(ADDRESS, {"what": "answers", "number": "1"}).content.decode())
 
 

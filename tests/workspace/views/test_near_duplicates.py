@@ -52,7 +52,7 @@ def test_two_pictures_of_the_project_stand_side_by_side(client: Client, birds: P
         assert f'<a href="/projects/birds/instances/{key}/">{key}</a>' in text
     for page in ("/projects/birds/", "/projects/birds/imports/"):
         told = text_of(client, page)
-        assert "1 pair of near-duplicate pictures" in told
+        assert "1 pair of near-duplicate images" in told
         assert f'href="{PAGE}"' in told
 
 
@@ -106,7 +106,7 @@ def test_while_it_is_being_looked_for_the_page_says_how_far(client: Client, bird
     (job,) = look_for_new(now=NOON)
     job.done, job.total = 1200, 3000
     job.save()
-    assert "Searching: 1,200 of 3,000 pictures." in text_of(client)
+    assert "Searching: 1,200 of 3,000 images." in text_of(client)
 
 
 def test_twice_as_many_pairs_ask_no_more_queries(client: Client, birds: Project) -> None:

@@ -55,7 +55,7 @@ def test_who_asked_for_more_time_is_said_on_their_row(owner: Client) -> None:
     session = arrive_at_work(launch_study(answers=2), "ann")
     arrive(session.study, "ben")
     Session.objects.filter(pk=session.pk).update(more_time_at=datetime(2026, 3, 1, 14, 5, tzinfo=UTC))
-    assert words_of(owner.get("/studies/vases/best-vase/")).count("asked for more at 14:05") == 1
+    assert words_of(owner.get("/studies/vases/best-vase/")).count("requested more time at 14:05") == 1
 
 
 def free(session: Session) -> str:

@@ -87,8 +87,8 @@ def test_a_part_comes_by_a_button_and_nothing_is_saved_yet(editor: Client) -> No
     assert re.search(r'<select id="parts.1.kind" name="parts.1.kind" autofocus', shown)
     assert "parts:\n- kind: rating\n" in shown
     ticks = re.findall(r'out"> (Leave this one out.*?)</label>', shown)
-    assert [re.sub("<.*?>", "", tick) for tick in ticks if "asked" in tick] == [
-        f"Leave this one out What is asked in part {part}" for part in (1, 2)
+    assert [re.sub("<.*?>", "", tick) for tick in ticks if "of part" in tick] == [
+        f"Leave this one out Questions of part {part}" for part in (1, 2)
     ]
     assert Study.objects.get().source == FILE
 
