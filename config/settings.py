@@ -131,6 +131,7 @@ KNOWN_SETS_DIR = env.read_text("KNOWN_SETS_DIR")
 PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
 
 LOGIN_URL = "sign_in"
+CSRF_FAILURE_VIEW = "workspace.kept_forms.show_stale_form"
 # Whether all users may create a project; else superusers only.
 ANYBODY_MAKES_PROJECTS = env.read_flag("ANYBODY_MAKES_PROJECTS", default=True)
 LOGIN_REDIRECT_URL = "home"

@@ -65,10 +65,23 @@ def _leads_to_sign_in(response: HttpResponse) -> bool:
     return isinstance(response, HttpResponseRedirect) and response.url.startswith(f"{sign_in}?")
 
 
-def _keep(request: HttpRequest, response: HttpResponse) -> None:
-    fields = [
+def show_stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Return the page for a form without a valid token, with its entries to copy: the browser may have lost them.
+
+    Nothing of it is kept and it offers no button, because another site may have sent the form.
+    """
+    return render(request, "403_csrf.html", {"fields": _fields(request)}, status=403)
+
+
+def _fields(request: HttpRequest) -> list[tuple[str, list[str]]]:
+    """Return the sent fields with their values, except secret ones."""
+    return [
         (name, values) for name, values in request.POST.lists() if not any(secret in name.lower() for secret in NEVER)
     ]
+
+
+def _keep(request: HttpRequest, response: HttpResponse) -> None:
+    fields = _fields(request)
     person = _last_person(request)
     if (
         person

@@ -94,9 +94,14 @@ def test_some_forms_are_not_kept(project: Project, fields: dict[str, object]) ->
 
 def test_a_form_without_its_token_gets_our_page_and_is_not_kept(project: Project) -> None:
     browser = Client(enforce_csrf_checks=True)
-    refused = browser.post(ADDRESS, {"name": "Better vases"})
+    refused = browser.post(ADDRESS, {"name": "Better <vases>", "password": "of mine"})
     assert refused.status_code == 403
-    assert "Nothing was changed" in refused.content.decode()
+    page = refused.content.decode()
+    assert "Nothing was changed" in page
+    # To be copied from there, since browsers do not keep what was typed into pages that must not be stored.
+    assert "<dt>name</dt><dd>Better &lt;vases&gt;</dd>" in page
+    assert "of mine" not in page
+    assert "<button" not in page
     browser.force_login(make_member(project, "owner"))
     assert "Send your form?" not in browser.get(ADDRESS, follow=True).content.decode()
 

@@ -20,7 +20,7 @@ from studies.design.form_changes import find_changes
         ("1.200,50 €", ("1200.50", "EUR")),
         ("1 200", ("1200.00", "")),
         ("1.200.000", ("1200000.00", "")),
-        ("２.５０", ("2.50", "")),
+        ("\N{FULLWIDTH DIGIT TWO}.\N{FULLWIDTH DIGIT FIVE}", ("2.50", "")),
         ("8.005", None),
         ("1.200 €", None),
         ("eight", None),

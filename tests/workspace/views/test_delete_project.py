@@ -149,6 +149,23 @@ def test_what_somebody_chose_on_the_home_page_follows_their_new_project(then: st
     assert browser.post("/new-project/", {"name": "Cats", "then": then}).headers["Location"] == place
 
 
+def test_a_project_gets_a_short_name_whatever_script_its_name_is_in(newcomer: User) -> None:
+    browser = signed_in(newcomer)
+    names = ["我的基准数据集", "我的基准数据集", "مشروع الصور ab", "Cats of 東京", "Café", "x" * 200]
+    made = [browser.post("/new-project/", {"name": name}) for name in names]
+    # The second is the first, sent twice.
+    assert [page.status_code for page in made] == [302, 409, 302, 302, 302, 302]
+    assert [project.slug for project in Project.objects.order_by("pk")] == [
+        *("project", "project-2", "cats-of", "cafe", "x" * 46),
+    ]
+
+
+def test_a_short_name_that_somebody_else_has_gets_a_number(newcomer: User, owner: User) -> None:
+    for person in (owner, newcomer):
+        signed_in(person).post("/new-project/", {"name": "Birds"})
+    assert [project.slug for project in Project.objects.order_by("pk")][-2:] == ["birds", "birds-2"]
+
+
 def test_protocols_are_offered_by_name_with_a_picture(newcomer: User) -> None:
     page = words_of(signed_in(newcomer).get("/"))
     assert page.count('<svg class="drawing"') == len(shipped_designs())

@@ -1,9 +1,11 @@
 """Create, rename, archive and delete a project."""
 
+from itertools import chain, count
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -39,8 +41,8 @@ def new(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied
     given = {name: request.POST.get(name, "").strip() for name in ("slug", "name")}
     then = request.POST.get("then", request.GET.get("then", ""))
-    # A name without Latin letters gives an empty slug: then the form asks for one.
-    given["slug"] = given["slug"] or slugify(given["name"])[:LONGEST_SLUG].strip("-")
+    if given["name"]:
+        given["slug"] = given["slug"] or _derived_slug(given["name"], signed_in_user(request))
     problems: tuple[str, ...] = ()
     if request.method == "POST":
         try:
@@ -52,6 +54,21 @@ def new(request: HttpRequest) -> HttpResponse:
             return redirect(_next_page(project, then))
     context = {"given": given, "problems": problems, "then": then, "protocol": shipped_designs().get(then)}
     return render(request, "workspace/new_project.html", context, status=409 if problems else 200)
+
+
+def _derived_slug(name: str, user: User) -> str:
+    """Return an unused slug for a project of `user`, "project" if most of `name` is in another script.
+
+    One that their project of the same name has is returned too, so that a form sent twice makes no second project.
+    """
+    whole = slugify(name, allow_unicode=True).replace("-", "")
+    latin = slugify(name)[: LONGEST_SLUG - 4].strip("-")
+    base = latin if 2 * len(slugify(name).replace("-", "")) > len(whole) else "project"
+    for slug in chain([base], (f"{base}-{number}" for number in count(2))):
+        used = Project.objects.filter(slug=slug)
+        if not used.exists() or used.filter(name=name, memberships__user=user).exists():
+            return slug
+    raise AssertionError("There is always another number.")
 
 
 def _next_page(project: Project, then: str) -> str:
