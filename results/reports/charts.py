@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NOT_DRAWN = "This chart has not been drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
-DRAWING = 6
+DRAWING = 7
 STEP, LONGEST_LABEL, LONGEST_SLANTED_LABEL = 16, 440, 180
 # A row of several series beside each other has this for each of them.
 SHARED_STEP = 12
@@ -151,12 +151,18 @@ def in_light_colors(text: str) -> str:
 
 
 def _rows(chart: Chart) -> Iterator[dict[str, Any]]:
-    """Yield the data of a chart; shares and bars on top of each other have a `start` and an `end`."""
+    """Yield the data of a chart.
+
+    Shares and bars on top of each other have a `start` and an `end`. The number of a bar is after `number_at`: the end
+    of the bar, or the tick of what is expected if it is beyond.
+    """
     begins = _begins(chart)
     for series in chart.series:
         for point in series.points:
             words = f"{series.name}, {point.label}" if series.name else point.label
             row = {"series": series.name, **asdict(point), "words": f"{words}: {_point_text(point, chart)}"}
+            if point.value is not None and chart.form == "bars":
+                row["number_at"] = point.value if point.expected is None else max(point.value, point.expected)
             if point.value is not None and chart.form in _ON_EACH_OTHER:
                 row["start"] = begins.get(point.label, 0)
                 row["end"] = begins[point.label] = row["start"] + point.value
@@ -295,8 +301,10 @@ def _offset_series(base: "altair.Chart", chart: Chart) -> "altair.Chart":
 
 def _bars(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     apart = _offset_series(base, chart).encode(color=_color(chart))
-    values = apart.mark_text(align="left", dx=6).encode(x=_x(chart), text=_format(chart), color=_ink())
-    expected = apart.mark_tick(thickness=2, size=STEP).encode(x=_x(chart, "expected:Q"), color=_ink())
+    numbers = apart.mark_text(align="left", dx=6)
+    values = numbers.encode(x=_x(chart, "number_at:Q"), text=_format(chart), color=_ink())
+    size = STEP if len(chart.series) == 1 else SHARED_STEP
+    expected = apart.mark_tick(thickness=2, size=size).encode(x=_x(chart, "expected:Q"), color=_ink())
     has_expected = any(point.expected is not None for each in chart.series for point in each.points)
     return [apart.mark_bar().encode(x=_x(chart)), values, *([expected] if has_expected else [])]
 

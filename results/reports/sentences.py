@@ -10,6 +10,7 @@ from results.reports.base import Cell, Range, Shown, Table, Undefined
 from results.reports.explorer_links import ALL
 from results.reports.labels import AC1, PERCENT, short_kappa_paradox_note
 from results.reports.text import cell_text, percent, percent_range, range_text
+from studies.kinds import KINDS, get_kind
 
 Row = Mapping[str, Cell]
 HUMANS, CHANCE_ROW = "Humans", "Random chance"
@@ -81,7 +82,8 @@ def say_decisions(table: Table) -> str:
 def say_protocol(table: Table) -> str:
     """Which studies there are, in the order of the pipeline."""
     rows = rows_of(table)
-    named = [f"{row['Study']} ({row['Kinds']})" for row in rows[:MOST_NAMED]]
+    kinds = [_join_names([_kind(name) for name in str(row["Kinds"]).split(", ")]) for row in rows]
+    named = [f"{row['Study']} ({asked})" for row, asked in zip(rows[:MOST_NAMED], kinds, strict=False)]
     more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
     return (
         f"{_count(len(rows), 'study')}: {', then '.join(named)}{more}." if rows else "No study has been launched yet."
@@ -286,7 +288,7 @@ def say_ratings(table: Table) -> str:
     said = []
     for row in rows_of(table):
         if row["Type"] == ALL and row["Step"] == ALL and _is_number(row["Mean"]):
-            about = ", ".join(str(row[name]) for name in ("Image role", "What was asked") if row[name])
+            about = ", ".join(_name(title, row) for title in ("Image role", "What was asked") if row[title])
             sample = f"{_count(row['Answers'], 'answer')}, {_count(row['People'], 'person')}"
             interval = _interval(row["95 % interval"], "coefficient")
             mean = f"mean {_text(row['Mean'], 'coefficient')} ({interval}{sample})"
@@ -303,7 +305,7 @@ def say_units(table: Table) -> str:
         words = _join_names([str(row["Answer"]) for row in answers])
         share = _share(answers[0]["Share"], answers[0]["95 % interval"], answers[0]["Answers"])
         each = "each " if len(answers) > 1 else ""
-        said.append((rows[0], f"{rows[0]['What was asked']}: most often {words}, {each}{share}"))
+        said.append((rows[0], f"{_name('What was asked', rows[0])}: most often {words}, {each}{share}"))
     return _name_rows(said, "Study", "Kind") if said else "Nobody has answered yet."
 
 
@@ -311,12 +313,12 @@ def say_preferences(table: Table) -> str:
     """The image that ranks first by each criterion."""
     said = []
     for rows in _group_rows(rows_of(table), "Study", "Kind", "Criterion"):
-        first = [str(row["Image"]) for row in rows if row["Rank"] == 1]
+        first = [_name("Image", row) for row in rows if row["Rank"] == 1]
         total = _first(rows, Image=ALL)
         if first and total is not None:
             n = _count(total["Comparisons"], "comparison")
             verb = "rank first equally" if len(first) > 1 else "ranks first"
-            said.append((rows[0], f"{rows[0]['Criterion']}: {_join_names(first)} {verb} ({n})"))
+            said.append((rows[0], f"{_name('Criterion', rows[0])}: {_join_names(first)} {verb} ({n})"))
     return _name_rows(said, "Study", "Kind") if said else "There are too few comparisons to rank the images yet."
 
 
@@ -382,22 +384,21 @@ def say_positions(table: Table) -> str:
     for row in rows:
         if row["Position"] == ALL:
             places = [each for each in rows if each["Kind"] == row["Kind"] and each["Position"] != ALL]
-            said.append(_position(row, places))
-    kinds = len(said) > 1
-    return " ".join(f"{kind}: {words}" if kinds else words for kind, words in said) or "Nobody has answered yet."
+            said.append((row, _position(row, places)))
+    return _name_rows(said, "Kind") if said else "Nobody has answered yet."
 
 
-def _position(row: Row, places: Sequence[Row]) -> tuple[str, str]:
-    kind, p, n = str(row["Kind"]), row["p"], _count(row["Times chosen"], "answer")
+def _position(row: Row, places: Sequence[Row]) -> str:
+    p, n = row["p"], _count(row["Times chosen"], "answer")
     if isinstance(p, Undefined):
-        return kind, f"No test yet: {p.reason}"
+        return f"No test yet: {p.reason.removesuffix('.')}"
     tested = f"p = {_text(p, 'p')}".replace("= <", "<")
     if _number(p) >= LEVEL:
-        return kind, f"There is no sign of position bias ({n}, {tested})."
+        return f"There is no sign of position bias ({n}, {tested})"
     most = max(places, key=lambda each: _number(each["Times chosen"]) - _number(each["Expected"]))
     chosen, expected = _text(most["Times chosen"], "count"), _text(most["Expected"], "coefficient")
     said = f"Position {most['Position']} was chosen {chosen} times where {expected} are expected"
-    return kind, f"{said} ({n}, {tested}, Cohen's w {_text(row[EFFECT], 'coefficient')})."
+    return f"{said} ({n}, {tested}, Cohen's w {_text(row[EFFECT], 'coefficient')})"
 
 
 def say_times(table: Table) -> str:
@@ -408,8 +409,8 @@ def say_times(table: Table) -> str:
         if not isinstance(median, Undefined):
             middle = "–".join(_text(row[name], "coefficient") for name in ("25 % (s)", "75 % (s)"))
             n = _count(row["Answers timed"], "answer")
-            said.append(f"{row['Kind']}: median {_text(median, 'coefficient')} s (middle half {middle} s, {n})")
-    return _join_parts(said[:MOST_NAMED]) if said else "No time has been measured yet."
+            said.append((row, f"The median is {_text(median, 'coefficient')} s (middle half {middle} s, {n})"))
+    return _name_rows(said, "Kind") if said else "No time has been measured yet."
 
 
 def say_cost(table: Table) -> str:
@@ -474,10 +475,38 @@ def _number(cell: Cell) -> float:
 
 def _name_rows(said: Sequence[tuple[Row, str]], *titles: str) -> str:
     """Return the sentences about the first rows, each after the cells that distinguish it from the others."""
-    telling = [title for title in titles if len({row[title] for row, _ in said}) > 1]
-    parts = [(", ".join(str(row[title]) for title in telling), words) for row, words in said[:MOST_NAMED]]
+    rows = [row for row, _ in said]
+    parts = [(_name_row(row, rows, titles), words) for row, words in said[:MOST_NAMED]]
     more = f" The table has {len(said) - MOST_NAMED} more." if len(said) > MOST_NAMED else ""
     return _join_parts([f"{names}: {words}" if names else words for names, words in parts]) + more
+
+
+def _name_row(row: Row, rows: Sequence[Row], titles: Iterable[str]) -> str:
+    names: list[str] = []
+    for title in titles:
+        alike = [each for each in rows if each[title] == row[title]]
+        if len(alike) < len(rows):
+            name = _name(title, row)
+            names.append(name if names or title != "Kind" else f"{name[:1].upper()}{name[1:]}")
+        rows = alike
+    return ", ".join(names)
+
+
+def _name(title: str, row: Row) -> str:
+    """Return the cell under `title` as words: kinds by their titles, roles without underscores, and no full stop."""
+    name = str(row[title])
+    if title == "Kind":
+        return _kind(name)
+    if title == "Study":
+        return name
+    parts = name.removesuffix(".").split(": ")
+    return ": ".join(part.replace("_", " ") if part.isidentifier() else part for part in parts)
+
+
+def _kind(name: str) -> str:
+    """Return the title of a kind for the middle of a sentence."""
+    title = get_kind(name).title if name in KINDS else name
+    return f"{title[:1].lower()}{title[1:]}"
 
 
 def _group_rows(rows: Iterable[Row], *titles: str) -> list[list[Row]]:

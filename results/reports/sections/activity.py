@@ -41,7 +41,7 @@ def progress_chart(name: str, hours: Hours, *, last: datetime | None, wanted: in
             points.append(_at(last if is_last and last is not None else hour + HOUR, given))
     if points:
         points.insert(0, _at(hours[0][0], 0))
-    series, says = [Series("Given", points)], projection.reason
+    series, says = [Series("Given", points)], ""
     if projection.end is not None and points:
         end = full_hour_after(projection.end)
         series.append(Series("Projected", [points[-1], _at(end, wanted)]))
@@ -53,11 +53,12 @@ def progress_chart(name: str, hours: Hours, *, last: datetime | None, wanted: in
 
 
 def hours_chart(name: str, hours: Hours) -> Chart:
-    """Chart the answers of each of the last 72 hours until the last answer."""
+    """Chart the answers of each of the last 72 hours until the last answer, if more than one hour has any."""
     recent = [(hour, answers) for hour, answers in hours if hour > hours[-1][0] - LAST_HOURS * HOUR]
     points = [
         Point(f"{_moment(hour)} to {hour + HOUR:%H:%M}", answers, x=_x(hour), x_end=_x(hour + HOUR))
         for hour, answers in recent
+        if len(recent) > 1
     ]
     most = max(recent, key=lambda each: each[1], default=None)
     words = f"The {LAST_HOURS} hours before the last answer."

@@ -107,7 +107,7 @@ MODELS = ("MACE", "Dawid-Skene")
 
 
 # The columns of a row about one person's answers of one kind, in order; the models' columns follow.
-_ANSWERS, _KIND, _FLAGS, _SECONDS, _POSITIONS = 1, 2, 3, 8, 10
+_FLAGS, _KIND, _ANSWERS, _SECONDS, _POSITIONS = 1, 4, 5, 8, 10
 
 
 def annotators_table(
@@ -174,8 +174,9 @@ def _kinds_of(study: PersonInStudy, name: str) -> Iterable[str]:
 
 def _columns(first: str, always: str) -> list[Column]:
     return [
-        *(Column(first), Column("Answers", "count"), Column("Kind"), Column("Flags")),
+        *(Column(first), Column("Flags")),
         *(Column("Agreement with others", "share"), Column("Agreement, 95 % interval", "share")),
+        *(Column("Kind"), Column("Answers", "count")),
         *(Column("Compared with"), Column("Shared questions", "count"), Column("Median seconds", "coefficient")),
         *(Column("Seconds, middle half", "coefficient"), Column("Position bias, p", "p")),
         *(Column(always, "share"), Column("Right", "share"), Column(RIGHT_RANGE, "share")),
@@ -282,7 +283,7 @@ def _rows_of(
             agreement, skills = (None, None), [None] * len(skills)
         compared_with = _compared_with(beside)
         row = (
-            *(AnnotatorName(name), len(mine), kind, None, *agreement, compared_with, shared[name]),
+            *(AnnotatorName(name), None, *agreement, kind, len(mine), compared_with, shared[name]),
             *(*_seconds(mine), position_habit(mine), *_shares(mine, label_space), *_accepted_share(mine)),
             *(*_on_scale(uses.get(name), alone), *skills),
         )

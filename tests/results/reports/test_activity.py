@@ -31,7 +31,7 @@ def test_progress_adds_up_and_leads_to_the_projected_end() -> None:
 def test_nothing_is_projected_without_a_reason_to() -> None:
     chart = progress_chart("p", [(NINE, 1)], last=NINE, wanted=4, projection=NOWHERE)
     assert len(chart.series) == 1
-    assert chart.description == "1 of 4 answers. Too few answers yet."
+    assert chart.description == "1 of 4 answers."
     assert not progress_chart("p", [], last=None, wanted=4, projection=NOWHERE).has_points
 
 
@@ -49,6 +49,11 @@ def test_hours_are_those_before_the_last_answer() -> None:
     assert [(point.x_end or 0) - (point.x or 0) for point in chart.series[0].points] == [3_600_000] * 2
     assert chart.description.endswith("Most: 5 in the hour from 20 Nov 2026, 09:00 UTC.")
     assert not hours_chart("h", []).has_points
+
+
+def test_one_hour_with_answers_is_no_chart() -> None:
+    assert not hours_chart("h", [(NINE - 73 * HOUR, 9), (NINE, 5)]).has_points
+    assert hours_chart("h", [(NINE - HOUR, 9), (NINE, 5)]).has_points
 
 
 def test_times_have_a_series_for_each_kind_and_one_median() -> None:

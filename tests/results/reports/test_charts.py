@@ -130,6 +130,12 @@ def test_what_is_expected_is_in_the_words_of_a_bar() -> None:
     assert "first: 3 (expected 2.50)" in tooltips(charts.draw(bar).svg)
 
 
+def test_the_number_of_a_bar_is_beyond_its_tick() -> None:
+    points = [Point("first", 3, expected=2.5), Point("second", 2, expected=2.5), Point("third", 2)]
+    (rows,) = charts.specify(chart("bars", Series("", points), shown="count"))["datasets"].values()
+    assert [row["number_at"] for row in rows] == [3, 2.5, 2]
+
+
 def test_the_hash_tells_charts_apart_and_survives_storage() -> None:
     assert charts.digest(charts.from_plain(asdict(DOTS))) == charts.digest(DOTS)
     assert charts.digest(replace(DOTS, title="Another")) != charts.digest(DOTS)

@@ -8,6 +8,7 @@ import pytest
 from analytics.intervals.bootstrap import SMALL
 from results.reports import sentences
 from results.reports.base import Cell, Column, Range, Table, Undefined
+from results.templatetags.outcomes import said_apart
 
 NOTHING = Undefined("No one answered.")
 
@@ -146,9 +147,10 @@ RELIABILITY = (
                     for kind in ("check", "rating")
                 ),
             ],
-            "filter, check: Gwet's AC1 is 0.50 (3 people, 9 questions); "
-            "filter, rating: Gwet's AC1 is 0.50 (3 people, 9 questions); "
-            "second, check: Gwet's AC1 is 0.50 (3 people, 9 questions). The table has 1 more.",
+            "filter, say which statements about an image are true: Gwet's AC1 is 0.50 (3 people, 9 questions); "
+            "filter, rate on a scale how well an image fits: Gwet's AC1 is 0.50 (3 people, 9 questions); "
+            "second, say which statements about an image are true: Gwet's AC1 is 0.50 (3 people, 9 questions). "
+            "The table has 1 more.",
         ),
         (
             [(*ABOUT, "Percent agreement", "before", 0.5, None, 1, 2)],
@@ -256,11 +258,59 @@ def test_positions_name_the_place_that_is_chosen_too_often(p: Cell, sentence: st
     assert sentences.say_positions(table(POSITIONS, *rows)) == sentence
 
 
+def test_positions_of_several_kinds_come_apart_as_a_list() -> None:
+    rows: list[Sequence[Cell]] = [
+        ("image_to_text", "all", 40, None, 0.43, 0.25),
+        ("text_to_image", "all", 8, None, NOTHING, None),
+    ]
+    said = sentences.say_positions(table(POSITIONS, *rows))
+    assert said_apart(said) == [
+        "Pick the caption that describes an image: There is no sign of position bias (40 answers, p = 0.430)",
+        "Pick the image that a caption describes: No test yet: No one answered.",
+    ]
+
+
+def test_only_what_tells_a_row_from_the_others_is_named() -> None:
+    found = ("all", "Gwet's AC1", "before", 0.5, None, 9, 3, "")
+    rows = [("a", "check", "true: options", *found), ("b", "rating", "x", *found), ("b", "rating", "y", *found)]
+    assert sentences.say_agreement(table(RELIABILITY, *rows)) == (
+        "a: Gwet's AC1 is 0.50 (3 people, 9 questions); b, x: Gwet's AC1 is 0.50 (3 people, 9 questions); "
+        "b, y: Gwet's AC1 is 0.50 (3 people, 9 questions)."
+    )
+
+
+def test_the_protocol_names_kinds_by_their_titles() -> None:
+    found = table("Study|Kinds", ("a", "best_of_n"), ("b", "image_to_text, text_to_image"))
+    assert sentences.say_protocol(found) == (
+        "2 studies: a (pick the best image for a caption, or none), then b (pick the caption that describes an image "
+        "and pick the image that a caption describes)."
+    )
+
+
+def test_statements_lose_their_full_stop_and_roles_their_underscores() -> None:
+    titles = "Study|Kind|What was asked|Answer|Times|Share|95 % interval|Answers"
+    found = table(titles, ("s", "check", "It is blue.", "True", 24, 0.8, NOTHING, 30))
+    assert sentences.say_units(found) == "It is blue: most often True, 80.0 % (30 answers)."
+    found = table(titles, ("s", "check", "negative_caption", "True", 24, 0.8, NOTHING, 30))
+    assert sentences.say_units(found) == "negative caption: most often True, 80.0 % (30 answers)."
+    titles = "Study|Kind|Image role|What was asked|Type|Step|Mean|95 % interval|Answers|People"
+    rated = table(titles, ("s", "rating", "negative_image", "It fits.", "all", "all", 3.5, NOTHING, 30, 3))
+    assert sentences.say_ratings(rated) == "negative image, It fits: mean 3.50 (30 answers, 3 people)."
+
+
 def test_times_are_medians_by_kind() -> None:
     found = table(
         "Kind|Answers timed|25 % (s)|Median (s)|75 % (s)", ("check", 53, 6.3, 9.1, 11.7), ("rating", 0, *[NOTHING] * 3)
     )
-    assert sentences.say_times(found) == "check: median 9.10 s (middle half 6.30–11.70 s, 53 answers)."
+    assert sentences.say_times(found) == "The median is 9.10 s (middle half 6.30–11.70 s, 53 answers)."
+    both = table(
+        "Kind|Answers timed|25 % (s)|Median (s)|75 % (s)",
+        *(("image_to_text", 53, 6.3, 9.1, 11.7), ("text_to_image", 8, 1, 2, 3)),
+    )
+    assert sentences.say_times(both) == (
+        "Pick the caption that describes an image: The median is 9.10 s (middle half 6.30–11.70 s, 53 answers); "
+        "Pick the image that a caption describes: The median is 2.00 s (middle half 1.00–3.00 s, 8 answers)."
+    )
 
 
 COST = "Study|Currency|Pay per session|Pay per answer|Cost without fees"
@@ -356,7 +406,7 @@ def test_preferences_name_all_that_rank_first_with_the_comparisons_of_their_kind
         *(("s", "l", "better", None, "all", 9), ("s", "l", "better", 1, "a", 9), ("s", "l", "better", 1, "b", 9)),
     )
     assert sentences.say_preferences(found) == (
-        "k: better: image ranks first (27 comparisons); l: better: a and b rank first equally (9 comparisons)."
+        "K: better: image ranks first (27 comparisons); L: better: a and b rank first equally (9 comparisons)."
     )
 
 
