@@ -8,7 +8,7 @@ import pytest
 from analytics.intervals.bootstrap import SMALL
 from results.reports import sentences
 from results.reports.base import Cell, Column, Range, Table, Undefined
-from results.templatetags.outcomes import said_apart
+from results.templatetags.outcomes import sentences_by_study
 
 NOTHING = Undefined("No one answered.")
 
@@ -264,7 +264,7 @@ def test_positions_of_several_kinds_come_apart_as_a_list() -> None:
         ("text_to_image", "all", 8, None, NOTHING, None),
     ]
     said = sentences.say_positions(table(POSITIONS, *rows))
-    assert said_apart(said) == [
+    assert sentences_by_study(said) == [
         "Pick the caption that describes an image: There is no sign of position bias (40 answers, p = 0.430)",
         "Pick the image that a caption describes: No test yet: No one answered.",
     ]
