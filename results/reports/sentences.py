@@ -9,10 +9,10 @@ from decimal import Decimal
 from results.reports.base import Cell, Range, Shown, Table, Undefined
 from results.reports.explorer_links import ALL
 from results.reports.labels import AC1, PERCENT, short_kappa_paradox_note
+from results.reports.sections.scores import CHANCE_OF_MODELS, CHANCE_OF_PEOPLE, CHANCE_ROW, HUMANS
 from results.reports.text import cell_text, percent, percent_range, range_text
 
 Row = Mapping[str, Cell]
-HUMANS, CHANCE_ROW = "Humans", "Random chance"
 # What a score counts, by its name; other scores count questions.
 COUNTED_BY: Mapping[str, str] = {
     "Group": "groups",
@@ -139,7 +139,14 @@ def say_people(compact: Table, intervals: Table) -> str:
         people = [row for row in of_study if row["Who"] == HUMANS]
         group = _first(people, Score="Group")
         for row in [group] if group else people:
-            said.append((row, _people_and_best_model(row, of_study, rows_of(compact))))
+            said.append(
+                (
+                    row,
+                    _people_and_best_model(
+                        row, of_study, [each for each in rows_of(compact) if each["Study"] == study]
+                    ),
+                )
+            )
     return (
         _name_rows(said, "Study", "Score") if said else "Nobody has answered a question with a known right answer yet."
     )
@@ -162,9 +169,11 @@ def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[R
     said = [f"Humans {verb} {percent(_number(value))}{what} {in_brackets}"]
     models = [row for row in rows if row["Who"] != HUMANS and row["Score"] == score]
     best = _best(models, "Who", "Value", units, unit)
-    chance = (_first(compact, Study=people["Study"], Who=CHANCE_ROW) or {}).get(score)
     said += [best] if best else []
-    said += [f"chance is {percent(_number(chance))}"] if _is_number(chance) else []
+    chance = {row["Who"]: percent(_number(row[score])) for row in compact if _is_number(row.get(score))}
+    said += [f"chance is {chance[who]}" for who in (CHANCE_ROW, CHANCE_OF_PEOPLE) if who in chance]
+    if CHANCE_OF_PEOPLE in chance and CHANCE_OF_MODELS in chance:
+        said[-1] += f" for people, who answer each question separately, and {chance[CHANCE_OF_MODELS]} for models"
     return "; ".join(said)
 
 
