@@ -177,8 +177,11 @@ def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[R
     return "; ".join(said)
 
 
-def _best(rows: Iterable[Row], name: str, value: str, n: str, unit: str) -> str:
-    """Return which models are best among those with the most answers, or "" without a model."""
+def _best(rows: Iterable[Row], name: str, value: str, n: str, unit: str, of: int | None = None) -> str:
+    """Return which models are best among those with the most answers, or "" without a model.
+
+    of: how many they could have answered; None if they answered all.
+    """
     known = [row for row in rows if _is_number(row[value])]
     most = max((_number(row[n]) for row in known), default=0)
     compared = [row for row in known if _number(row[n]) == most]
@@ -190,18 +193,22 @@ def _best(rows: Iterable[Row], name: str, value: str, n: str, unit: str) -> str:
         f"the best of {len(compared)} models, {_join_names(names)}," if len(compared) > 1 else f"the model {names[0]}"
     )
     verb = "get" if len(names) > 1 else "gets"
-    return f"{which} {verb} {percent(best)} ({_count(int(most), unit)})"
+    answered = _count(int(most), unit) if of in (None, most) else f"{int(most):,} of the {_count(of, unit)}"
+    return f"{which} {verb} {percent(best)} ({answered})"
 
 
-def say_models(models: Table, captions: Table) -> str:
-    """The best model on the dataset by Group, or else by the captions that it chose among all imported ones."""
+def say_models(models: Table, captions: Table, dataset: int) -> str:
+    """The best model on the dataset by Group, or else by the captions that it chose among all imported ones.
+
+    dataset: the number of its instances.
+    """
     by_group = [row for row in rows_of(models) if row["Type"] == ALL and row["Subtype"] == ALL]
     by_caption = [row for row in rows_of(captions) if row["Type"] == ALL and row["Subtype"] == ALL]
-    for rows, score, what in (
-        (by_group, "Group", "By groups right on the dataset"),
-        (by_caption, "Accuracy", "By captions right on all imported instances"),
+    for rows, score, what, of in (
+        (by_group, "Group", "By groups right on the dataset", dataset),
+        (by_caption, "Accuracy", "By captions right on imported instances", None),
     ):
-        best = _best(rows, "Model", score, "Instances", "instance")
+        best = _best(rows, "Model", score, "Instances", "instance", of)
         if best:
             return f"{what}, {best}."
     return "No model has answered all questions about an instance of the dataset yet."
@@ -249,11 +256,11 @@ def say_disagreement(table: Table) -> str:
     )
 
 
-def say_estimates(alternative: Table, powered: Iterable[Table]) -> str:
-    """Whether a model could replace an annotator, and how well people would do on the whole dataset.
+def say_estimates(alternative: Table, powered: Iterable[Table], dataset: int) -> str:
+    """Whether a model could replace an annotator, and how well people would do on what models answered of the dataset.
 
-    By the group score, or else by the first one. powered: the table of estimates for the whole dataset, if there is
-    one; estimates without an interval are left out.
+    By the group score, or else by the first one. powered: the table of these estimates, if there is one; estimates
+    without an interval are left out. dataset: the number of its instances.
     """
     said = []
     tested = _by_main_score([row for row in rows_of(alternative) if row[COULD_REPLACE]])
@@ -269,7 +276,9 @@ def say_estimates(alternative: Table, powered: Iterable[Table]) -> str:
     if sound:
         share = percent(_number(sound[0]["Estimate"]))
         interval = _interval(sound[0]["95 % interval"]).removesuffix("; ")
-        estimate = f"people would get about {share} of the whole dataset right ({interval})"
+        n = sum(int(_number(sound[0][name])) for name in ("Instances people answered", "Further instances"))
+        which = "dataset" if n == dataset else f"{n:,} instances that it answered, of {dataset:,} in the dataset,"
+        estimate = f"people would get about {share} of the {which} right ({interval})"
         said.append(f"By {sound[0]['Score']} and the predictions of {sound[0]['Model']}, {estimate}.")
     return " ".join(said) or "There are too few shared answers to estimate anything yet."
 

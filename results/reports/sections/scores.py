@@ -27,7 +27,7 @@ from results.reports.sections.people import (
 )
 from results.reports.text import category_label
 
-HUMANS, DATASET_ROWS = "Humans", "the whole dataset"
+HUMANS, DATASET_ROWS = "Humans", "the dataset"
 # The row of chance, and the two rows if people who guess and models that guess are right differently often.
 CHANCE_ROW = "Random chance"
 CHANCE_OF_PEOPLE, CHANCE_OF_MODELS = f"{CHANCE_ROW}, people", f"{CHANCE_ROW}, models"
@@ -171,9 +171,10 @@ def _model_rows(baseline: Baseline, model: ModelOutcomes, names: Sequence[str]) 
 def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = None) -> Table:
     """Return models and people by score as papers print it: chance, models, people.
 
-    On what people answered and, with a project, models on all of its dataset.
+    On what people answered and, with a project, models on the instances of its dataset that they answered.
     """
-    on_dataset = models_on(project, sorted(kept_instances(project))) if project else []
+    kept = sorted(kept_instances(project)) if project else []
+    on_dataset = models_on(project, kept) if project else []
     names = [name for name in _names(baselines) if name not in FINER]
     names = [*(name for name in OF_FOUR if on_dataset and name not in names), *names]
     columns = [Column("Study"), Column("Who"), *(Column(name, "share") for name in names)]
@@ -194,10 +195,12 @@ def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = 
         rows.append((DATASET_ROWS, CHANCE_OF_MODELS, *(CHANCE.get(name) for name in names)))
     for model in on_dataset:
         found = model.outcomes.scores()
-        rows.append((DATASET_ROWS, model.who, *(share_of(found[name]) if name in found else None for name in names)))
+        n = len(model.instances)
+        of = DATASET_ROWS if n == len(kept) else f"{n:,} of the {len(kept):,} instances of the dataset"
+        rows.append((of, model.who, *(share_of(found[name]) if name in found else None for name in names)))
     notes = [
-        "Models on what people answered, and on the whole dataset; Humans: each person's share right, averaged over "
-        "people. Intervals, counts, types and subtypes are in the tables below.",
+        "Models on what people answered, and on what they answered of the dataset; Humans: each person's share right, "
+        "averaged over people. Intervals, counts, types and subtypes are in the tables below.",
         "Random chance: the share right of random options. People answer the four questions about an instance "
         "separately, so that Group takes four right guesses. A model gives four scores that belong together: by "
         "chance, they are in random order.",

@@ -176,14 +176,16 @@ def test_models_name_the_best_of_all() -> None:
         *(("A", "all", "all", 2933, 0.25), ("B", "all", "all", 2933, 0.4911), ("C", "all", "all", 3, 1.0)),
         *(("B", "add", "all", 9, 1.0), ("D", "all", "all", 2933, 0.4911)),
     )
-    said = sentences.say_models(models, table("Model|Type|Subtype|Instances|Accuracy"))
-    assert said == ("By groups right on the dataset, the best of 3 models, B and D, get 49.1 % (2,933 instances).")
+    captions = table("Model|Type|Subtype|Instances|Accuracy")
+    best = "By groups right on the dataset, the best of 3 models, B and D, get 49.1 %"
+    assert sentences.say_models(models, captions, 2933) == f"{best} (2,933 instances)."
+    assert sentences.say_models(models, captions, 3000) == f"{best} (2,933 of the 3,000 instances)."
 
 
 def test_models_that_only_chose_captions() -> None:
     captions = table("Model|Type|Subtype|Instances|Accuracy", ("A", "all", "all", 1, 1.0))
-    said = sentences.say_models(table("Model|Type|Subtype|Instances|Group"), captions)
-    assert said == "By captions right on all imported instances, the model A gets 100.0 % (1 instance)."
+    said = sentences.say_models(table("Model|Type|Subtype|Instances|Group"), captions, 9)
+    assert said == "By captions right on imported instances, the model A gets 100.0 % (1 instance)."
 
 
 COMPARISON = "Study|Model|Score|People minus model|p (Holm)"
@@ -306,21 +308,26 @@ def test_estimates_say_which_models_passed_by_the_main_score() -> None:
         *(("A", "I2T", "yes"), ("A", "Group", "no"), ("B", "Group", "yes"), ("C", "Group", "yes"), ("D", "Group", "")),
     )
     powered = table(
-        "Model|Score|Estimate|95 % interval",
-        *(("A", "I2T", 0.9, Range(0.8, 0.95)), ("A", "Group", 1.0, NOTHING)),
-        *(("B", "Group", 0.9, NOTHING), ("C", "Group", 0.801, Range(0.75, 0.85))),
+        "Model|Score|Instances people answered|Further instances|Estimate|95 % interval",
+        *(("A", "I2T", 4, 8, 0.9, Range(0.8, 0.95)), ("A", "Group", 4, 8, 1.0, NOTHING)),
+        *(("B", "Group", 4, 8, 0.9, NOTHING), ("C", "Group", 4, 8, 0.801, Range(0.75, 0.85))),
     )
-    assert sentences.say_estimates(alternative, [powered]) == (
-        "By the alternative annotator test on Group, B and C could replace an annotator. "
-        "By Group and the predictions of C, people would get about 80.1 % of the whole dataset right "
-        "(95 % CI 75.0–85.0)."
+    passed = "By the alternative annotator test on Group, B and C could replace an annotator."
+    estimate = "By Group and the predictions of C, people would get about 80.1 % of the"
+    assert sentences.say_estimates(alternative, [powered], 12) == (
+        f"{passed} {estimate} dataset right (95 % CI 75.0–85.0)."
+    )
+    assert sentences.say_estimates(alternative, [powered], 17) == (
+        f"{passed} {estimate} 12 instances that it answered, of 17 in the dataset, right (95 % CI 75.0–85.0)."
     )
     nobody = table("Model|Score|Could replace an annotator", ("A", "Right (check)", "no"))
     assert (
-        sentences.say_estimates(nobody, [])
+        sentences.say_estimates(nobody, [], 0)
         == "By the alternative annotator test on Right (check), no model could replace an annotator."
     )
-    assert sentences.say_estimates(table("Model|Score|Could replace an annotator"), []).startswith("There are too few")
+    assert sentences.say_estimates(table("Model|Score|Could replace an annotator"), [], 0).startswith(
+        "There are too few"
+    )
 
 
 def test_rates_ratings_and_parts_give_shares_with_their_sample() -> None:
