@@ -236,7 +236,10 @@ def _difference(closest: Row, models: int) -> str:
     far = "as good as" if points == "0.0" else f"{points} percentage points {better} than"
     which = f"the best of {models} models" if models > 1 else "the model"
     p = closest["p (Holm)"]
-    tested = f" (p = {_text(p, 'p')} after Holm's correction)".replace("= <", "<") if _is_number(p) else ""
+    people, model = (percent(_number(closest[name])) for name in ("People right", "Model right"))
+    shares = f"on average over people, {people} and {model} right"
+    test = f"; p = {_text(p, 'p')} after Holm's correction".replace("= <", "<") if _is_number(p) else ""
+    tested = f" ({shares}{test})"
     if _is_number(p) and _number(p) >= SIGNIFICANT and points != "0.0":
         return (
             f"No clear difference between people and {which}, {closest['Model']}: people are {points} percentage "

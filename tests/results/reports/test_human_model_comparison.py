@@ -80,6 +80,7 @@ def test_a_model_that_answered_some_questions_only_is_compared_on_these() -> Non
     ]
     (found,) = rows(report, "comparison")
     assert (found["Score"], found["People minus model"]) == ("Right (image_to_text)", 0.25)
+    assert (found["People right"], found["Model right"]) == (0.75, 0.5)
     assert (found["People"], found["Instances"], found["Answers"]) == (2, 2, 4)
     assert (found["Only people right"], found["Only model right"]) == (2, 1)
     long = [(row["Who"], row["Instances"], row["Right (image_to_text)"]) for row in rows(report, "scores")]

@@ -188,7 +188,7 @@ def test_models_that_only_chose_captions() -> None:
     assert said == "By captions right on imported instances, the model A gets 100.0 % (1 instance)."
 
 
-COMPARISON = "Study|Model|Score|People minus model|p (Holm)"
+COMPARISON = "Study|Model|Score|People right|Model right|People minus model|p (Holm)"
 
 
 @pytest.mark.parametrize(
@@ -196,23 +196,33 @@ COMPARISON = "Study|Model|Score|People minus model|p (Holm)"
     [
         ([], "No model has answered the questions that people answered yet."),
         (
-            [("s", "A", "I2T", 0.01, 0.5), ("s", "A", "Group", 0.3, 0.0001), ("s", "B", "Group", 0.175, 0.0002)],
+            [
+                *(("s", "A", "I2T", 0.51, 0.5, 0.01, 0.5), ("s", "A", "Group", 0.8, 0.5, 0.3, 0.0001)),
+                ("s", "B", "Group", 0.8, 0.625, 0.175, 0.0002),
+            ],
             "People are 17.5 percentage points better than the best of 2 models, B, on the same instances "
-            "(p < 0.001 after Holm's correction).",
+            "(on average over people, 80.0 % and 62.5 % right; p < 0.001 after Holm's correction).",
         ),
         (
-            [("s", "A", "Group", 0.25, 0.803), ("s", "B", "Group", 0.3, 0.0001)],
+            [("s", "A", "Group", 0.75, 0.5, 0.25, 0.803), ("s", "B", "Group", 0.8, 0.5, 0.3, 0.0001)],
             "No clear difference between people and the best of 2 models, A: people are 25.0 percentage points better "
-            "on the same instances, which may be chance (p = 0.803 after Holm's correction).",
+            "on the same instances, which may be chance (on average over people, 75.0 % and 50.0 % right; "
+            "p = 0.803 after Holm's correction).",
         ),
         (
-            [("s", "A", "Right (check)", -0.05, NOTHING)],
-            "People are 5.0 percentage points worse than the model, A, on the same instances.",
+            [("s", "A", "Right (check)", 0.9, 0.95, -0.05, NOTHING)],
+            "People are 5.0 percentage points worse than the model, A, on the same instances "
+            "(on average over people, 90.0 % and 95.0 % right).",
         ),
         (
-            [("s", "A", "Group", 0.11249, NOTHING), ("t", "A", "Group", -0.0004, NOTHING)],
-            "s: People are 11.2 percentage points better than the model, A, on the same instances; "
-            "t: People are as good as the model, A, on the same instances.",
+            [
+                ("s", "A", "Group", 0.91249, 0.8, 0.11249, NOTHING),
+                ("t", "A", "Group", 0.7996, 0.8, -0.0004, NOTHING),
+            ],
+            "s: People are 11.2 percentage points better than the model, A, on the same instances "
+            "(on average over people, 91.2 % and 80.0 % right); "
+            "t: People are as good as the model, A, on the same instances "
+            "(on average over people, 80.0 % and 80.0 % right).",
         ),
     ],
     ids=[
