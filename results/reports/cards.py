@@ -168,7 +168,8 @@ def _accuracy_cards(
     intervals, comparison = intervals_table(measured), comparison_table(measured)
     disagreement, alternative = disagreement_table(project.disagreements), alternative_table(measured)
     scores = [compact, intervals, scores_table(measured), majority_table(measured)]
-    yield _card("people", sentences.say_people(compact, intervals), scores, scores_chart(measured))
+    left = {(each.study.slug, score): n for each in measured for score, n in each.left_dataset.items()}
+    yield _card("people", sentences.say_people(compact, intervals, left), scores, scores_chart(measured))
     yield _card("comparison", sentences.say_comparison(comparison), [comparison])
     drawn = differences_chart(measured)
     yield _card("disagreement", sentences.say_disagreement(disagreement), [disagreement], drawn)

@@ -127,10 +127,11 @@ def _coefficient(row: Row) -> str:
     return f"{row['Measure']} is {value} ({interval}{sample})"
 
 
-def say_people(compact: Table, intervals: Table) -> str:
+def say_people(compact: Table, intervals: Table, left: Mapping[tuple[str, str], int]) -> str:
     """The score of people with its interval, of the best model on the same questions, and chance.
 
-    By study: the group score, or else the score of each kind of question.
+    By study: the group score, or else the score of each kind of question. left: (study, score) -> how many of its
+    instances have left the dataset.
     """
     rows = rows_of(intervals)
     said = []
@@ -139,14 +140,10 @@ def say_people(compact: Table, intervals: Table) -> str:
         people = [row for row in of_study if row["Who"] == HUMANS]
         group = _first(people, Score="Group")
         for row in [group] if group else people:
-            said.append(
-                (
-                    row,
-                    _people_and_best_model(
-                        row, of_study, [each for each in rows_of(compact) if each["Study"] == study]
-                    ),
-                )
-            )
+            words = _people_and_best_model(row, of_study, [one for one in rows_of(compact) if one["Study"] == study])
+            gone = left.get((str(study), str(row["Score"])), 0)
+            out = f"; {gone:,} of the {_count(row['Instances'], 'instance')} {'is' if gone == 1 else 'are'}"
+            said.append((row, f"{words}{out} no longer in the dataset" if gone else words))
     return (
         _name_rows(said, "Study", "Score") if said else "Nobody has answered a question with a known right answer yet."
     )

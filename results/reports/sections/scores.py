@@ -79,6 +79,11 @@ class Baseline:
     def judged(self) -> Iterable[UnitScore]:
         return (one for each in self.scores for one in each.judged)
 
+    @property
+    def left_dataset(self) -> Mapping[str, int]:
+        """Score -> how many of its instances have left the dataset since people answered."""
+        return {each.name: len({one.instance for one in each.judged} & self.study.undone) for each in self.scores}
+
     def link_count(
         self,
         count: int,
@@ -153,7 +158,9 @@ def scores_table(baselines: Sequence[Baseline]) -> Table:
         for predicted in baseline.predicted:
             rows += _predicted_rows(baseline, predicted, names)
     notes = [PER_PERSON, *([WHOLE] if any(each.has_whole for each in baselines) else [])]
-    notes += [_undone(each.study) for each in baselines if each.study.undone]
+    for baseline in baselines:
+        left = baseline.study.undone & {one.instance for one in baseline.judged}
+        notes += [_left_dataset(baseline.study.slug, len(left))] if left else []
     if any(each.models for each in baselines):
         notes.append("Models: the share right of the instances that people answered, each counting once.")
     if any(each.predicted for each in baselines):
@@ -258,10 +265,10 @@ def _predicted_rows(baseline: Baseline, predicted: ModelScores, names: Sequence[
             yield (baseline.study.slug, predicted.who, *category, None, n, *cells)
 
 
-def _undone(study: StudyFacts) -> str:
+def _left_dataset(slug: str, instances: int) -> str:
     return (
         f"Instances that have left the dataset, because their acceptance was undone, but whose answers in "
-        f"{study.slug} still count: {study.undone}."
+        f"{slug} still count: {instances}."
     )
 
 

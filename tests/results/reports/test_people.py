@@ -91,6 +91,9 @@ def test_what_was_said_of_instances_that_left_the_dataset_counts_and_is_said_to(
     (said,) = [note for note in report.table("scores").notes if "left the dataset" in note]
     assert said.startswith("Instances that have left the dataset")
     assert said.endswith("still count: 1.")
+    (card,) = [each for each in report.cards if each.name == "people"]
+    assert card.sentence.endswith("; 1 of the 2 instances is no longer in the dataset.")
+    assert "the dataset" not in next(each for each in report_of(project(whole)).cards if each.name == "people").sentence
     assert not any("left the dataset" in note for note in report_of(project(whole)).table("scores").notes)
 
 

@@ -64,7 +64,7 @@ def test_people_are_compared_with_the_best_model_and_chance() -> None:
     intervals = table(
         INTERVALS, ("baseline", "Humans", "I2T", 0.9, "instance", 20, 500, 1000, 1500, NOTHING), HUMANS, CLIP, TROHN
     )
-    said = sentences.say_people(table(COMPACT, ("baseline", "Random chance", 1 / 6)), intervals)
+    said = sentences.say_people(table(COMPACT, ("baseline", "Random chance", 1 / 6)), intervals, {})
     assert said == (
         f"{HUMANS_SAID}; the best of 2 models, CLIP-TROHN-Img, gets 69.3 % (500 instances); chance is 16.7 %."
     )
@@ -90,7 +90,7 @@ def test_people_are_compared_with_the_best_model_and_chance() -> None:
     ids=["nobody", "one person without an interval", "undefined", "two studies"],
 )
 def test_people_with_little_to_say(rows: list[Sequence[Cell]], sentence: str) -> None:
-    assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows)) == sentence
+    assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows), {}) == sentence
 
 
 ABOUT = ("filter", "check", "options", "all")
@@ -382,7 +382,7 @@ def test_scores_of_a_kind_of_its_own_are_no_shares_of_questions() -> None:
         ("b", "Humans", "Right (check)", 0.8, "question", 3, 5, 10, 30, NOTHING),
         ("b", "Humans", "Score (select)", 0.62, "question", 3, 5, 10, 30, NOTHING),
     ]
-    assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows)) == (
+    assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows), {}) == (
         "Right (check): Humans get 80.0 % of questions right (3 people, 10 questions, 30 answers); "
         "Score (select): Humans score 62.0 % (3 people, 10 questions, 30 answers)."
     )
