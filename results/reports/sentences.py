@@ -307,7 +307,7 @@ def say_ratings(table: Table) -> str:
             about = ", ".join(str(row[name]) for name in ("Image role", "What was asked") if row[name])
             sample = f"{_count(row['Answers'], 'answer')}, {_count(row['People'], 'person')}"
             interval = _interval(row["95 % interval"], "coefficient")
-            mean = f"mean {_text(row['Mean'], 'coefficient')} ({interval}{sample})"
+            mean = f"mean {_text(row['Mean'], 'coefficient')} on the scale {row['Scale']} ({interval}{sample})"
             said.append((row, f"{about}: {mean}" if about else mean))
     return _name_rows(said, "Study", "Kind") if said else "Nobody has rated anything yet."
 

@@ -345,11 +345,11 @@ def test_rates_ratings_and_parts_give_shares_with_their_sample() -> None:
         "Kind|Answer|Type|Share|95 % interval|Answers", ("check", "none", "all", 0.123, Range(0.08, 0.17), 204)
     )
     assert sentences.say_rates(rates) == "none in 12.3 % (95 % CI 8.0–17.0; 204 answers)."
-    titles = "Study|Kind|Image role|What was asked|Type|Step|Mean|95 % interval|Answers|People"
-    first = ("s", "rating", "positive", "", "all", "all", 3.456, Range(3.0, 4.0), 30, 3)
-    assert sentences.say_ratings(table(titles, first, ("s", "rating", "", "", "all", "all", None, None, 9, None))) == (
-        "positive: mean 3.46 (95 % CI 3.00–4.00; 30 answers, 3 people)."
-    )
+    titles = "Study|Kind|Image role|What was asked|Type|Step|Mean|Scale|95 % interval|Answers|People"
+    first = ("s", "rating", "positive", "", "all", "all", 3.456, "1 to 5", Range(3.0, 4.0), 30, 3)
+    assert sentences.say_ratings(
+        table(titles, first, ("s", "rating", "", "", "all", "all", None, "1 to 5", None, 9, None))
+    ) == ("positive: mean 3.46 on the scale 1 to 5 (95 % CI 3.00–4.00; 30 answers, 3 people).")
     assert sentences.say_ratings(table(titles, first, ("t", *first[1:]))).startswith("s: positive: mean 3.46")
     titles = "Study|Kind|What was asked|Answer|Times|Share|95 % interval|Answers"
     units = table(
