@@ -47,7 +47,8 @@ class PeopleComparison:
 
     value: the mean over people of their share right minus the other's share on the same questions, -1 to 1; None
     without people. low, high: its interval; p: two-sided p-value. These three are None exactly when `reason` says why.
-    test: the test used for p.
+    test: the test used for p. people, other: the two shares of which `value` is the difference, each the mean over
+    people; None without people.
     """
 
     value: float | None
@@ -59,6 +60,8 @@ class PeopleComparison:
     n_questions: int
     n_answers: int
     reason: str | None = None
+    people: float | None = None
+    other: float | None = None
 
 
 def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
@@ -129,11 +132,12 @@ def compare_people(
     if not given.values.size:
         return PeopleComparison(None, None, None, None, test, *counts, ONE_PERSON)
     both = _Both.of(given, its)
+    shares = (both.people.value, both.other.value)
     reason = spread(given).reason or (None if (mine != its).any() else NOTHING_APART)
     if reason is not None:
-        return PeopleComparison(both.value, None, None, None, test, *counts, reason)
+        return PeopleComparison(both.value, None, None, None, test, *counts, reason, *shares)
     p = mcnemar(mine, its).p if alone else _probability(both)
-    return PeopleComparison(both.value, *_difference_interval(both, level), p, test, *counts)
+    return PeopleComparison(both.value, *_difference_interval(both, level), p, test, *counts, None, *shares)
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def dataset_card(
         protocol=[*(sentence("protocol", study) for study in facts.studies), left_out],
         annotations_per_item=sentence("answers_per_question", facts),
         analysis=_analysis(tables),
-        limits=_limits(facts, notice, origins, models),
+        limits=_limits(facts, notice, origins, models, has_agreement="filtering" in tables),
         privacy=f"Annotators appear under random names that are made for this release alone. {NO_IDS}",
         notice=notice,
     )
@@ -130,12 +130,17 @@ def _description(facts: ProjectFacts, size: int) -> str:
 
 
 def _limits(
-    facts: ProjectFacts, notice: str, origins: Mapping[Origin, int], models: Mapping[PredictionModel, int]
+    facts: ProjectFacts,
+    notice: str,
+    origins: Mapping[Origin, int],
+    models: Mapping[PredictionModel, int],
+    *,
+    has_agreement: bool,
 ) -> list[str]:
     """Return the limits that the data itself shows; among them, predictions with unverifiable inputs."""
     unlicensed = sum(n for origin, n in origins.items() if not origin.licence)
     declared = sum(n for by, n in models.items() if by.about == DECLARED)
-    return sentence("limits", facts, notice, unlicensed, declared, sum(models.values())).splitlines()
+    return sentence("limits", facts, notice, unlicensed, declared, sum(models.values()), has_agreement).splitlines()
 
 
 def _analysis(tables: Mapping[str, Table]) -> list[str]:

@@ -10,7 +10,7 @@ SEED = 7
 # The program's version, as in pyproject.toml.
 LINEUP = "0.1.0"
 # Raised when tables or columns of a report change name or meaning.
-REPORT_VERSION = 7
+REPORT_VERSION = 8
 
 INSTANCES = "instances"
 
@@ -179,13 +179,13 @@ class Chart:
     """A chart.
 
     `description`: what it shows in words, for people who cannot see it. `shown` as for columns. `axis`: title of the
-    axis of values. `reference`: drawn as a dashed line. `method`: how its values are computed, "" where the notes of
+    axis of values. `references`: drawn as dashed lines. `method`: how its values are computed, "" where the notes of
     the tables beside it say so.
 
     `form`: with a row for each label `bars` from zero, `dots` with their intervals, `stacked` shares of a whole,
     `diverging` shares of the ordered steps of a scale to both sides of its middle, or `heat`, a cell for each label and
     series; over a horizontal axis with the title `x_axis` a `histogram`, a `line` (dashed for all series but the first)
-    or a `scatter` plot. The reference of a histogram is on its horizontal axis, which has times if `x_is_time`.
+    or a `scatter` plot. The references of a histogram are on its horizontal axis, which has times if `x_is_time`.
     """
 
     name: str
@@ -195,7 +195,7 @@ class Chart:
     shown: Shown
     axis: str
     series: Sequence[Series]
-    reference: Reference | None = None
+    references: Sequence[Reference] = ()
     x_axis: str = ""
     x_is_time: bool = False
     method: str = ""

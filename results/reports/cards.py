@@ -36,7 +36,7 @@ from results.reports.sections.descriptions import (
     retrieval_agreement_table,
 )
 from results.reports.sections.estimates import alternative_table, powered_table
-from results.reports.sections.funnel import dataset_table, funnel_chart, funnel_table
+from results.reports.sections.funnel import dataset_table, funnel_chart, funnel_table, kept_instances
 from results.reports.sections.human_model_comparison import comparison_table, differences_chart
 from results.reports.sections.human_model_disagreement import disagreement_table
 from results.reports.sections.models import captions_table, mismatched_table, models_table
@@ -107,7 +107,11 @@ def project_cards(project: ProjectFacts) -> list[Card]:
         _agreement_card(project.studies, is_compared=True),
         *_accuracy_cards(measured, project, compact_table(measured, project), [powered]),
         *_answer_cards(project.studies),
-        _card("models", sentences.say_models(models, captions), [models, captions, mismatched_table(project)]),
+        _card(
+            "models",
+            sentences.say_models(models, captions, len(kept_instances(project))),
+            [models, captions, mismatched_table(project)],
+        ),
         *_description_cards(project),
         _cost_card(project),
     )
@@ -164,11 +168,13 @@ def _accuracy_cards(
     intervals, comparison = intervals_table(measured), comparison_table(measured)
     disagreement, alternative = disagreement_table(project.disagreements), alternative_table(measured)
     scores = [compact, intervals, scores_table(measured), majority_table(measured)]
-    yield _card("people", sentences.say_people(compact, intervals), scores, scores_chart(measured))
+    left = {(each.study.slug, score): n for each in measured for score, n in each.left_dataset.items()}
+    yield _card("people", sentences.say_people(compact, intervals, left), scores, scores_chart(measured))
     yield _card("comparison", sentences.say_comparison(comparison), [comparison])
     drawn = differences_chart(measured)
     yield _card("disagreement", sentences.say_disagreement(disagreement), [disagreement], drawn)
-    yield _card("estimates", sentences.say_estimates(alternative, powered), [alternative, *powered])
+    estimates = sentences.say_estimates(alternative, powered, len(kept_instances(project)))
+    yield _card("estimates", estimates, [alternative, *powered])
 
 
 def _description_cards(project: ProjectFacts) -> Iterable[Card]:

@@ -38,6 +38,8 @@ MOST_NAMED = 4
 # Widths of a letter of a legend and of the symbol before a name. Names get room beside the longest one's, and on more
 # than a plot's width they are cut.
 LETTER, SYMBOL, MOST_LEGEND_COLUMNS = 6.5, 30, 3
+# Of the name of a reference above the plot.
+REFERENCE_HEIGHT = 12
 # Between the label of a row and its first mark, so that a marker at the lower end does not touch the label.
 LABEL_PADDING = 8
 # Colours that stay distinct for people with colour blindness (Okabe and Ito), for white paper.
@@ -86,8 +88,8 @@ def digest(chart: Chart) -> str:
 def from_plain(stored: Mapping[str, Any]) -> Chart:
     """Return the chart that `dataclasses.asdict` made `stored` of."""
     series = [Series(each["name"], [Point(**point) for point in each["points"]]) for each in stored["series"]]
-    reference = Reference(**stored["reference"]) if stored["reference"] else None
-    return Chart(**{**stored, "series": series, "reference": reference})
+    references = [Reference(**each) for each in stored["references"]]
+    return Chart(**{**stored, "series": series, "references": references})
 
 
 def draw(chart: Chart) -> Drawing:
@@ -118,9 +120,9 @@ def specify(chart: Chart) -> dict[str, Any]:
         size = {"width": _width(chart), "height": altair.Step(step)}
     if chart.form == "heat":
         size["width"] = max(ROWS_WIDTH, STEP * len(chart.series))
-    if chart.reference is not None:
-        layers += _reference(chart.reference, chart)
-    title = altair.TitleParams(chart.title, offset=20 if chart.reference else 8)
+    for line, reference in enumerate(chart.references):
+        layers += _reference(reference, chart, line)
+    title = altair.TitleParams(chart.title, offset=8 + REFERENCE_HEIGHT * len(chart.references))
     specification: dict[str, Any] = (
         altair.layer(*layers)
         .properties(title=title, description=chart.description, **size)
@@ -199,8 +201,8 @@ def _value_text(value: float, chart: Chart) -> str:
     return cell_text(value, chart.shown) + (" %" if chart.shown == "share" else "")
 
 
-def _reference(reference: Reference, chart: Chart) -> "list[altair.Chart]":
-    """Draw the line of a reference with its name at its end."""
+def _reference(reference: Reference, chart: Chart, line: int) -> "list[altair.Chart]":
+    """Draw the line of a reference with its name at its end, above the names of those before it."""
     import altair
 
     row = {"reference": reference.value, "name": reference.name, "words": f"{reference.name}: {reference.value:g}"}
@@ -211,7 +213,10 @@ def _reference(reference: Reference, chart: Chart) -> "list[altair.Chart]":
         base, text = base.encode(y="reference:Q"), base.encode(y="reference:Q", x=altair.value(0))
         name = text.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color="var(--chart-muted)")
     else:
-        base, text = base.encode(x="reference:Q"), base.encode(x="reference:Q", y=altair.value(-4))
+        base, text = (
+            base.encode(x="reference:Q"),
+            base.encode(x="reference:Q", y=altair.value(-4 - REFERENCE_HEIGHT * line)),
+        )
         name = text.mark_text(baseline="bottom", color="var(--chart-muted)")
     return [base.mark_rule(strokeDash=[4, 4], color="var(--chart-muted)"), name.encode(text="name:N")]
 

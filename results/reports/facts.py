@@ -256,9 +256,9 @@ class StudyFacts:
         return found
 
     @property
-    def undone(self) -> int:
-        """Number of instances that left the study because the acceptance they came from was undone."""
-        return len({question.instance for question in self.questions if question.outcome is Outcome.UNDONE})
+    def undone(self) -> Set[int]:
+        """The instances that left the study because the acceptance they came from was undone."""
+        return {question.instance for question in self.questions if question.outcome is Outcome.UNDONE}
 
     @property
     def knows_answers(self) -> bool:

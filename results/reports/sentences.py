@@ -9,11 +9,11 @@ from decimal import Decimal
 from results.reports.base import Cell, Range, Shown, Table, Undefined
 from results.reports.explorer_links import ALL
 from results.reports.labels import AC1, PERCENT, short_kappa_paradox_note
+from results.reports.sections.scores import CHANCE_OF_MODELS, CHANCE_OF_PEOPLE, CHANCE_ROW, HUMANS
 from results.reports.text import cell_text, percent, percent_range, range_text
 from studies.kinds import KINDS, get_kind
 
 Row = Mapping[str, Cell]
-HUMANS, CHANCE_ROW = "Humans", "Random chance"
 # What a score counts, by its name; other scores count questions.
 COUNTED_BY: Mapping[str, str] = {
     "Group": "groups",
@@ -129,10 +129,11 @@ def _coefficient(row: Row) -> str:
     return f"{row['Measure']} is {value} ({interval}{sample})"
 
 
-def say_people(compact: Table, intervals: Table) -> str:
+def say_people(compact: Table, intervals: Table, left: Mapping[tuple[str, str], int]) -> str:
     """The score of people with its interval, of the best model on the same questions, and chance.
 
-    By study: the group score, or else the score of each kind of question.
+    By study: the group score, or else the score of each kind of question. left: (study, score) -> how many of its
+    instances have left the dataset.
     """
     rows = rows_of(intervals)
     said = []
@@ -141,7 +142,10 @@ def say_people(compact: Table, intervals: Table) -> str:
         people = [row for row in of_study if row["Who"] == HUMANS]
         group = _first(people, Score="Group")
         for row in [group] if group else people:
-            said.append((row, _people_and_best_model(row, of_study, rows_of(compact))))
+            words = _people_and_best_model(row, of_study, [one for one in rows_of(compact) if one["Study"] == study])
+            gone = left.get((str(study), str(row["Score"])), 0)
+            out = f"; {gone:,} of the {_count(row['Instances'], 'instance')} {'is' if gone == 1 else 'are'}"
+            said.append((row, f"{words}{out} no longer in the dataset" if gone else words))
     return (
         _name_rows(said, "Study", "Score") if said else "Nobody has answered a question with a known right answer yet."
     )
@@ -164,14 +168,19 @@ def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[R
     said = [f"Humans {verb} {percent(_number(value))}{what} {in_brackets}"]
     models = [row for row in rows if row["Who"] != HUMANS and row["Score"] == score]
     best = _best(models, "Who", "Value", units, unit)
-    chance = (_first(compact, Study=people["Study"], Who=CHANCE_ROW) or {}).get(score)
     said += [best] if best else []
-    said += [f"chance is {percent(_number(chance))}"] if _is_number(chance) else []
+    chance = {row["Who"]: percent(_number(row[score])) for row in compact if _is_number(row.get(score))}
+    said += [f"chance is {chance[who]}" for who in (CHANCE_ROW, CHANCE_OF_PEOPLE) if who in chance]
+    if CHANCE_OF_PEOPLE in chance and CHANCE_OF_MODELS in chance:
+        said[-1] += f" for people, who answer each question separately, and {chance[CHANCE_OF_MODELS]} for models"
     return "; ".join(said)
 
 
-def _best(rows: Iterable[Row], name: str, value: str, n: str, unit: str) -> str:
-    """Return which models are best among those with the most answers, or "" without a model."""
+def _best(rows: Iterable[Row], name: str, value: str, n: str, unit: str, of: int | None = None) -> str:
+    """Return which models are best among those with the most answers, or "" without a model.
+
+    of: how many they could have answered; None if they answered all.
+    """
     known = [row for row in rows if _is_number(row[value])]
     most = max((_number(row[n]) for row in known), default=0)
     compared = [row for row in known if _number(row[n]) == most]
@@ -183,18 +192,22 @@ def _best(rows: Iterable[Row], name: str, value: str, n: str, unit: str) -> str:
         f"the best of {len(compared)} models, {_join_names(names)}," if len(compared) > 1 else f"the model {names[0]}"
     )
     verb = "get" if len(names) > 1 else "gets"
-    return f"{which} {verb} {percent(best)} ({_count(int(most), unit)})"
+    answered = _count(int(most), unit) if of in (None, most) else f"{int(most):,} of the {_count(of, unit)}"
+    return f"{which} {verb} {percent(best)} ({answered})"
 
 
-def say_models(models: Table, captions: Table) -> str:
-    """The best model on the dataset by Group, or else by the captions that it chose among all imported ones."""
+def say_models(models: Table, captions: Table, dataset: int) -> str:
+    """The best model on the dataset by Group, or else by the captions that it chose among all imported ones.
+
+    dataset: the number of its instances.
+    """
     by_group = [row for row in rows_of(models) if row["Type"] == ALL and row["Subtype"] == ALL]
     by_caption = [row for row in rows_of(captions) if row["Type"] == ALL and row["Subtype"] == ALL]
-    for rows, score, what in (
-        (by_group, "Group", "By groups right on the dataset"),
-        (by_caption, "Accuracy", "By captions right on all imported instances"),
+    for rows, score, what, of in (
+        (by_group, "Group", "By groups right on the dataset", dataset),
+        (by_caption, "Accuracy", "By captions right on imported instances", None),
     ):
-        best = _best(rows, "Model", score, "Instances", "instance")
+        best = _best(rows, "Model", score, "Instances", "instance", of)
         if best:
             return f"{what}, {best}."
     return "No model has answered all questions about an instance of the dataset yet."
@@ -222,7 +235,10 @@ def _difference(closest: Row, models: int) -> str:
     far = "as good as" if points == "0.0" else f"{points} percentage points {better} than"
     which = f"the best of {models} models" if models > 1 else "the model"
     p = closest["p (Holm)"]
-    tested = f" (p = {_text(p, 'p')} after Holm's correction)".replace("= <", "<") if _is_number(p) else ""
+    people, model = (percent(_number(closest[name])) for name in ("People right", "Model right"))
+    shares = f"on average over people, {people} and {model} right"
+    test = f"; p = {_text(p, 'p')} after Holm's correction".replace("= <", "<") if _is_number(p) else ""
+    tested = f" ({shares}{test})"
     if _is_number(p) and _number(p) >= SIGNIFICANT and points != "0.0":
         return (
             f"No clear difference between people and {which}, {closest['Model']}: people are {points} percentage "
@@ -242,11 +258,11 @@ def say_disagreement(table: Table) -> str:
     )
 
 
-def say_estimates(alternative: Table, powered: Iterable[Table]) -> str:
-    """Whether a model could replace an annotator, and how well people would do on the whole dataset.
+def say_estimates(alternative: Table, powered: Iterable[Table], dataset: int) -> str:
+    """Whether a model could replace an annotator, and how well people would do on what models answered of the dataset.
 
-    By the group score, or else by the first one. powered: the table of estimates for the whole dataset, if there is
-    one; estimates without an interval are left out.
+    By the group score, or else by the first one. powered: the table of these estimates, if there is one; estimates
+    without an interval are left out. dataset: the number of its instances.
     """
     said = []
     tested = _by_main_score([row for row in rows_of(alternative) if row[COULD_REPLACE]])
@@ -262,7 +278,9 @@ def say_estimates(alternative: Table, powered: Iterable[Table]) -> str:
     if sound:
         share = percent(_number(sound[0]["Estimate"]))
         interval = _interval(sound[0]["95 % interval"]).removesuffix("; ")
-        estimate = f"people would get about {share} of the whole dataset right ({interval})"
+        n = sum(int(_number(sound[0][name])) for name in ("Instances people answered", "Further instances"))
+        which = "dataset" if n == dataset else f"{n:,} instances that it answered, of {dataset:,} in the dataset,"
+        estimate = f"people would get about {share} of the {which} right ({interval})"
         said.append(f"By {sound[0]['Score']} and the predictions of {sound[0]['Model']}, {estimate}.")
     return " ".join(said) or "There are too few shared answers to estimate anything yet."
 
@@ -291,7 +309,7 @@ def say_ratings(table: Table) -> str:
             about = ", ".join(_name(title, row) for title in ("Image role", "What was asked") if row[title])
             sample = f"{_count(row['Answers'], 'answer')}, {_count(row['People'], 'person')}"
             interval = _interval(row["95 % interval"], "coefficient")
-            mean = f"mean {_text(row['Mean'], 'coefficient')} ({interval}{sample})"
+            mean = f"mean {_text(row['Mean'], 'coefficient')} on the scale {row['Scale']} ({interval}{sample})"
             said.append((row, f"{about}: {mean}" if about else mean))
     return _name_rows(said, "Study", "Kind") if said else "Nobody has rated anything yet."
 

@@ -57,6 +57,7 @@ def test_people_are_compared_with_a_model_by_the_intervals_of_both_shares() -> N
     # that of 8 single answers, one degree of freedom. The model: 2 of 8 questions, worth 8 x 7/8 with 7 degrees.
     found = compare_people([1, 1, 1, 0, 1, 1, 0, 0], [1, 0, 0, 0, 0, 0, 1, 0], list("aaaabbbb"), range(8))
     assert (found.value, found.test) == (0.375, "clustered score test")
+    assert (found.people, found.other) == (0.625, 0.25)
     assert (found.n_people, found.n_questions, found.n_answers) == (2, 8, 8)
     (low, high), (its_low, its_high) = wilson(0.625, 8, 1), wilson(0.25, 7, 7)
     # Question by question (y - .625)(x - .25) adds up to -.25; 8/7 of it over 64 is the covariance.

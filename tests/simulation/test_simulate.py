@@ -51,7 +51,7 @@ def test_a_perfect_annotator_consents_practises_answers_as_the_reference_says_an
     assert session.consented_at is not None
     assert session.practice_answers.filter(is_right=True).count() == 2
     assert Response.objects.filter(session=session).count() == _right_answers() == 14
-    assert said.startswith("1 sessions, 14 answers, ")
+    assert said.startswith("1 session, 14 answers, ")
     assert "Right answers: 14 of 14 (100.0%)" in said
 
 
@@ -75,7 +75,7 @@ def test_the_same_seed_is_the_same_people_who_have_already_taken_part(study: Stu
     said = _simulate(study, annotators=1, seed="a")
 
     assert Response.objects.count() == 14
-    assert said.startswith("1 sessions, 0 answers")
+    assert said.startswith("1 session, 0 answers")
 
 
 def test_questions_without_a_reference_are_answered_at_random_and_counted_as_such(db: None) -> None:
@@ -127,7 +127,7 @@ def test_static_files_need_not_be_collected(study: Study, settings: Settings, tm
     settings.STATIC_ROOT = tmp_path / "never-collected"
     # As on a site without STATIC_WITHOUT_COLLECT: a name that collectstatic has not written down is an error.
     settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": MANIFEST}}
-    assert "1 sessions, 14 answers" in _simulate(study, annotators=1)
+    assert "1 session, 14 answers" in _simulate(study, annotators=1)
 
 
 def test_a_page_that_fails_gets_a_sentence_and_leaves_no_seat_taken(
@@ -144,7 +144,7 @@ def test_a_page_that_fails_gets_a_sentence_and_leaves_no_seat_taken(
     assert Seat.objects.filter(study=study, session=None).count() == 1
     assert Session.objects.get().state == SessionState.LAPSED
     # Mended, the same call goes on where it stopped.
-    assert "1 sessions, 14 answers" in _simulate(study, annotators=1)
+    assert "1 session, 14 answers" in _simulate(study, annotators=1)
     assert Session.objects.get().state == SessionState.FINISHED
 
 

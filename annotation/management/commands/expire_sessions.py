@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from annotation.actions.answering import advance_session
 from studies.management.arguments import add_by, read_operator
+from studies.wording import format_count
 
 
 class Command(BaseCommand):
@@ -15,4 +16,4 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         lapsed = advance_session.expire(by=read_operator(options), now=timezone.now())
-        self.stdout.write(f"{lapsed} sessions lapsed.")
+        self.stdout.write(f"{format_count(lapsed, 'session')} lapsed.")

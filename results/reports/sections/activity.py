@@ -47,9 +47,9 @@ def progress_chart(name: str, hours: Hours, *, last: datetime | None, wanted: in
         series.append(Series("Projected", [points[-1], _at(end, wanted)]))
         says = f"Projected end: {_moment(end)} UTC."
     words = f"{given:,} of {wanted:,} answers. {says}".rstrip()
-    reference = Reference("asked for", wanted) if wanted else None
+    references = [Reference("asked for", wanted)] if wanted else []
     title = "Answers over time"
-    return Chart(name, title, words, "line", "count", "Answers", series, reference, TIME_AXIS, x_is_time=True)
+    return Chart(name, title, words, "line", "count", "Answers", series, references, TIME_AXIS, x_is_time=True)
 
 
 def hours_chart(name: str, hours: Hours) -> Chart:
@@ -66,18 +66,18 @@ def hours_chart(name: str, hours: Hours) -> Chart:
         words += f" Most: {most[1]:,} in the hour from {_moment(most[0])} UTC."
     series = [Series("", points)]
     return Chart(
-        name, "Answers per hour", words, "histogram", "count", "Answers", series, None, TIME_AXIS, x_is_time=True
+        name, "Answers per hour", words, "histogram", "count", "Answers", series, (), TIME_AXIS, x_is_time=True
     )
 
 
 def seconds_chart(name: str, seconds: Mapping[str, Mapping[float, int]], median: float | None) -> Chart:
     """Chart the time per question. seconds: kind -> time in seconds -> number of answers."""
     series = histogram(seconds, unit="s")
-    reference = None if median is None else Reference(f"median {median:.1f} s", median)
+    references = [] if median is None else [Reference(f"median {median:.1f} s", median)]
     n = sum(times for of_kind in seconds.values() for times in of_kind.values())
-    words = f"{n:,} answers, {reference.name}." if reference else ""
+    words = f"{n:,} answers, {references[0].name}." if references else ""
     series = [Series("", series[0].points)] if len(series) == 1 else series
-    return Chart(name, "Time per question", words, "histogram", "count", "Answers", series, reference, "Seconds")
+    return Chart(name, "Time per question", words, "histogram", "count", "Answers", series, references, "Seconds")
 
 
 def wages_chart(name: str, wages: Sequence[tuple[str, float]], *, currency: str, minimum: Decimal | None) -> Chart:
@@ -86,9 +86,9 @@ def wages_chart(name: str, wages: Sequence[tuple[str, float]], *, currency: str,
     wages: pseudonym, or "", and hourly wage, lowest first.
     """
     paid = wages if any(wage for _, wage in wages) else ()
-    reference = None if minimum is None else Reference(f"minimum {minimum:.2f}", float(minimum))
+    references = [] if minimum is None else [Reference(f"minimum {minimum:.2f}", float(minimum))]
     low = sum(wage < minimum for _, wage in paid) if minimum is not None else 0
-    words = format_count(len(paid), "finished session") + (f", {low:,} under the minimum." if reference else ".")
+    words = format_count(len(paid), "finished session") + (f", {low:,} under the minimum." if references else ".")
     title, axis = "Hourly wage by session", f"{currency} an hour"
     if len(paid) <= MOST_PEOPLE_DRAWN and all(who for who, _ in paid):
         before = Counter[str]()
@@ -96,9 +96,9 @@ def wages_chart(name: str, wages: Sequence[tuple[str, float]], *, currency: str,
         for who, wage in paid:
             before[who] += 1
             points.append(Point(f"{who} ({before[who]})" if before[who] > 1 else who, wage))
-        return Chart(name, title, words, "dots", "money", axis, [Series("", points)], reference, "Annotator")
+        return Chart(name, title, words, "dots", "money", axis, [Series("", points)], references, "Annotator")
     series = histogram({"": Counter(wage for _, wage in paid)}, unit=currency)
-    return Chart(name, title, words, "histogram", "count", "Sessions", series, reference, axis)
+    return Chart(name, title, words, "histogram", "count", "Sessions", series, references, axis)
 
 
 def _at(time: datetime, value: int) -> Point:

@@ -440,10 +440,10 @@ def lengths_chart(described: Mapping[tuple[str, str], DescribedSets], studies: S
     every = tally(texts).lengths
     series = histogram({"": Counter(every)}, are_whole=True)
     mean = sum(every) / len(every) if every else 0
-    reference = Reference(f"mean {mean:.1f}", mean) if every else None
+    references = [Reference(f"mean {mean:.1f}", mean)] if every else []
     words = f"{len(every):,} descriptions, on average {mean:.1f} tokens."
     title = "Length of the descriptions"
-    return Chart("lengths", title, words, "histogram", "count", "Descriptions", series, reference, "Tokens")
+    return Chart("lengths", title, words, "histogram", "count", "Descriptions", series, references, "Tokens")
 
 
 def described_sets_table(

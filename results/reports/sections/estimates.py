@@ -69,7 +69,7 @@ def _alternatives(baseline: Baseline) -> Iterable[Sequence[Cell]]:
 
 
 def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table:
-    """Return the estimated score of people on the dataset, of which they answered a part and a model everything."""
+    """Return the estimated score of people on what a model answered of the dataset, of which they answered a part."""
     columns = [Column("Study"), Column("Model"), Column("Score"), Column("Instances people answered", "count")]
     columns += [Column("Further instances", "count"), Column("Estimate", "share"), Column("95 % interval", "share")]
     columns += [Column("People alone", "share"), Column("95 % interval, people alone", "share")]
@@ -79,14 +79,14 @@ def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table
     notes = [
         f"Method: {METHOD}, prediction-powered inference (Angelopoulos et al. 2023, PPI++) with exact intervals "
         "(Clopper and Pearson 1934; Korn and Graubard 1998).",
-        "Estimate: the score of people on the whole dataset. A model that answered every instance predicts the rest, "
-        "corrected by its errors on the instances that people answered. This is only as good as those "
-        "instances are a random sample of the dataset.",
+        "Estimate: the score of people on all instances of the dataset that the model answered. The model predicts "
+        "those that people did not answer, corrected by its errors on the instances that they answered. This is only "
+        "as good as those instances are a random sample of the dataset.",
         "Each instance counts once, with the mean of its answers. So “People alone” is over instances here, and over "
         "people in the other tables. An instance counts if one person answered all four questions.",
     ]
     slugs = [baseline.study.slug for baseline in baselines]
-    return Table("powered", "Estimates: people on all of the dataset", columns, rows, notes, slugs)
+    return Table("powered", "Estimates: people on instances that only models answered", columns, rows, notes, slugs)
 
 
 def _powered_rows(baseline: Baseline, model: ModelOutcomes) -> Iterable[Sequence[Cell]]:

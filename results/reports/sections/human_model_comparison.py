@@ -34,20 +34,21 @@ class _Comparison:
 
 def comparison_table(baselines: Sequence[Baseline]) -> Table:
     """Compare people with every model on I2T, T2I and Group, or on a study's questions if it does not ask the four."""
-    columns = [Column("Study"), Column("Model"), Column("Score"), Column("People", "count")]
-    columns += [Column(name, "count") for name in ("Instances", "Questions", "Answers")]
-    columns += [Column("People minus model", "share")]
-    columns += [Column("95 % interval", "share"), Column("Only people right", "count")]
-    columns += [Column("Only model right", "count"), Column("Test"), Column("p", "p"), Column("p (Holm)", "p")]
+    columns = [Column("Study"), Column("Model"), Column("Score"), Column("People right", "share")]
+    columns += [Column(name, "share") for name in ("Model right", "People minus model", "95 % interval")]
+    columns += [Column("p", "p"), Column("p (Holm)", "p"), Column("Test")]
+    columns += [Column(name, "count") for name in ("People", "Instances", "Questions", "Answers")]
+    columns += [Column("Only people right", "count"), Column("Only model right", "count")]
     compared = [each for baseline in baselines for each in _comparisons(baseline)]
     adjusted = holm([each.found.p for each in compared])
     rows = [_row(each, after) for each, after in zip(compared, adjusted, strict=True)]
     made = sum(each.found.p is not None for each in compared)
     notes = [
-        "For each person the share right minus the model's on the same instances, averaged over "
-        "people. Clustered score test: by person and instance, from the intervals of both shares "
-        "(Zou and Donner 2008). McNemar's exact test is used if every answer is by a different "
-        "person about a different instance. Only people right, only model right: numbers of "
+        "People right, Model right: for each person the share right, and the model's share right of the same "
+        "instances, both averaged over people. So an instance that two people answered counts twice for the model, "
+        "and its score can differ from the one over instances, where each counts once. Clustered score test: by person "
+        "and instance, from the intervals of both shares (Zou and Donner 2008). McNemar's exact test is used if every "
+        "answer is by a different person about a different instance. Only people right, only model right: numbers of "
         "answers; for I2T, T2I and Group, numbers of instances, counted once per person.",
         f"p (Holm) is corrected for {made} comparisons.",
     ]
@@ -87,12 +88,12 @@ def _comparisons(baseline: Baseline) -> Iterable[_Comparison]:
 def _row(each: _Comparison, adjusted: float | None) -> Sequence[Cell]:
     found = each.found
     return (
-        *(each.study, each.model, each.score, found.n_people, *each.counts),
-        found.n_answers * questions_per_unit(each.score),
-        value_or_reason(found.value, found.reason),
+        *(each.study, each.model, each.score),
+        *(value_or_reason(share, found.reason) for share in (found.people, found.other, found.value)),
         limits_or_reason(found.low, found.high, found.reason),
-        *(each.only_people, each.only_model, found.test),
         *(value_or_reason(p, found.reason) for p in (found.p, adjusted)),
+        *(found.test, found.n_people, *each.counts, found.n_answers * questions_per_unit(each.score)),
+        *(each.only_people, each.only_model),
     )
 
 

@@ -86,7 +86,7 @@ def models_table(project: ProjectFacts) -> Table:
             if are_listed and within is not None:
                 n = LinkedCount(n, list_query(category=category, model=model.listed_as, **within))
             rows.append((model.who, *category, n, *shares))
-    over = f"Over the dataset: {describe_dataset(project)}. {OF_AN_INSTANCE}"
+    over = f"Over the instances of the dataset ({describe_dataset(project)}) that the model answered. {OF_AN_INSTANCE}"
     notes = [over, *declared_note(project, {str(row[0]) for row in rows})]
     rests_on = [study.slug for study in dataset_studies(project)]
     return Table("models", "Models on the dataset", columns, rows, notes, rests_on)

@@ -23,7 +23,8 @@ class RatingStatistics:
     """The ratings of one kind of question, image role and category of instances.
 
     `unit`: which of several things asked at once, "" for others. `steps`: of the scale, lowest to highest. `mean`: in
-    steps, or in the numbers of the scale, with an interval for other people and instances.
+    steps, or in the numbers of the scale, with an interval for other people and instances. `ends`: the lowest and the
+    highest possible mean.
     """
 
     study: str
@@ -35,6 +36,7 @@ class RatingStatistics:
     names: Sequence[str]
     distribution: Distribution
     mean: ClusteredMean
+    ends: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def _rating_statistics(
     scale = label_space.units.get(asked.unit, label_space.scale)
     steps = list(scale.labels or label_space.options)
     number = number_of(steps, scale.values)
+    ends = (min(number.values()), max(number.values()))
     given = number_answers(
         [answer.annotator for answer in answers], [questions[answer.question].instance for answer in answers]
     )
@@ -96,13 +99,13 @@ def _rating_statistics(
         *(study.slug, asked.kind, asked.role, asked.unit, category, steps),
         [label_space.name(step) for step in steps],
         distribution((answer.choice for answer in answers), steps, scale.values),
-        _mean(given, [number[answer.choice] for answer in answers], number),
+        _mean(given, [number[answer.choice] for answer in answers], ends),
+        ends,
     )
 
 
-def _mean(given: Answers, values: Sequence[float], number: Mapping[str, float]) -> ClusteredMean:
-    numbered = replace(given, values=np.array(values))
-    return mean_of(numbered, bounds=(min(number.values()), max(number.values())))
+def _mean(given: Answers, values: Sequence[float], ends: tuple[float, float]) -> ClusteredMean:
+    return mean_of(replace(given, values=np.array(values)), bounds=ends)
 
 
 def ratings_table(found: Iterable[RatingStatistics]) -> Table:
@@ -110,7 +113,7 @@ def ratings_table(found: Iterable[RatingStatistics]) -> Table:
     columns = [Column("Study"), Column("Kind"), Column("Image role"), Column("What was asked"), Column("Type")]
     columns += [Column("Subtype"), Column("Step"), Column("Times", "count"), Column("Share", "share")]
     columns += [Column("Answers", "count"), Column("People", "count"), Column("Instances", "count")]
-    columns += [Column("Mean", "coefficient"), Column("95 % interval", "coefficient")]
+    columns += [Column("Mean", "coefficient"), Column("Scale"), Column("95 % interval", "coefficient")]
     columns.append(Column("Spread (SD)", "coefficient"))
     rows = [row for each in found for row in _rows(each)]
     notes = [
@@ -126,9 +129,10 @@ def _rows(each: RatingStatistics) -> Iterable[Sequence[Cell]]:
     mean, n = each.mean, each.distribution.n
     sd = Undefined(ONE_RATING) if each.distribution.sd is None else each.distribution.sd
     limits = limits_or_reason(mean.low, mean.high, mean.reason)
-    yield (*about, ALL, n, None, n, mean.n_people, mean.n_instances, mean.value, limits, sd)
+    scale = " to ".join(f"{end:g}" for end in each.ends)
+    yield (*about, ALL, n, None, n, mean.n_people, mean.n_instances, mean.value, scale, limits, sd)
     for name, times in zip(each.names, each.distribution.counts, strict=True):
-        yield (*about, name, times, times / n, n, None, None, None, None, None)
+        yield (*about, name, times, times / n, n, None, None, None, None, None, None)
 
 
 def ratings_chart(found: Sequence[RatingStatistics]) -> Chart:

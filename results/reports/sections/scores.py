@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from math import prod
 
 from analytics.outcomes import Progress
 from analytics.people import PeopleScore, score_of_people
@@ -26,7 +27,10 @@ from results.reports.sections.people import (
 )
 from results.reports.text import category_label
 
-HUMANS, CHANCE_ROW, DATASET_ROWS = "Humans", "Random chance", "the whole dataset"
+HUMANS, DATASET_ROWS = "Humans", "the dataset"
+# The row of chance, and the two rows if people who guess and models that guess are right differently often.
+CHANCE_ROW = "Random chance"
+CHANCE_OF_PEOPLE, CHANCE_OF_MODELS = f"{CHANCE_ROW}, people", f"{CHANCE_ROW}, models"
 FINER = frozenset(FOUR.values())
 OF_QUESTIONS = "Models on questions: the share right of exactly the questions that people answered, each counted once."
 PER_PERSON = (
@@ -74,6 +78,11 @@ class Baseline:
     @property
     def judged(self) -> Iterable[UnitScore]:
         return (one for each in self.scores for one in each.judged)
+
+    @property
+    def left_dataset(self) -> Mapping[str, int]:
+        """Score -> how many of its instances have left the dataset since people answered."""
+        return {each.name: len({one.instance for one in each.judged} & self.study.undone) for each in self.scores}
 
     def link_count(
         self,
@@ -149,7 +158,9 @@ def scores_table(baselines: Sequence[Baseline]) -> Table:
         for predicted in baseline.predicted:
             rows += _predicted_rows(baseline, predicted, names)
     notes = [PER_PERSON, *([WHOLE] if any(each.has_whole for each in baselines) else [])]
-    notes += [_undone(each.study) for each in baselines if each.study.undone]
+    for baseline in baselines:
+        left = baseline.study.undone & {one.instance for one in baseline.judged}
+        notes += [_left_dataset(baseline.study.slug, len(left))] if left else []
     if any(each.models for each in baselines):
         notes.append("Models: the share right of the instances that people answered, each counting once.")
     if any(each.predicted for each in baselines):
@@ -167,9 +178,10 @@ def _model_rows(baseline: Baseline, model: ModelOutcomes, names: Sequence[str]) 
 def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = None) -> Table:
     """Return models and people by score as papers print it: chance, models, people.
 
-    On what people answered and, with a project, models on all of its dataset.
+    On what people answered and, with a project, models on the instances of its dataset that they answered.
     """
-    on_dataset = models_on(project, sorted(kept_instances(project))) if project else []
+    kept = sorted(kept_instances(project)) if project else []
+    on_dataset = models_on(project, kept) if project else []
     names = [name for name in _names(baselines) if name not in FINER]
     names = [*(name for name in OF_FOUR if on_dataset and name not in names), *names]
     columns = [Column("Study"), Column("Who"), *(Column(name, "share") for name in names)]
@@ -179,7 +191,7 @@ def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = 
         if not by_name:
             continue
         slug = baseline.study.slug
-        rows.append((slug, CHANCE_ROW, *(_chance(baseline.study, by_name.get(name)) for name in names)))
+        rows += [(slug, *row) for row in _chance_rows(baseline, [by_name.get(name) for name in names])]
         for model in baseline.models:
             found = model.outcomes.scores()
             rows.append((slug, model.who, *(share_of(found[name]) if name in by_name else None for name in names)))
@@ -187,15 +199,18 @@ def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = 
             rows.append((slug, each.who, *(_share(each.judged.get(name)) for name in names)))
         rows.append((slug, HUMANS, *(_mean(by_name[name].judged) if name in by_name else None for name in names)))
     if on_dataset:
-        rows.append((DATASET_ROWS, CHANCE_ROW, *(CHANCE.get(name) for name in names)))
+        rows.append((DATASET_ROWS, CHANCE_OF_MODELS, *(CHANCE.get(name) for name in names)))
     for model in on_dataset:
         found = model.outcomes.scores()
-        rows.append((DATASET_ROWS, model.who, *(share_of(found[name]) if name in found else None for name in names)))
+        n = len(model.instances)
+        of = DATASET_ROWS if n == len(kept) else f"{n:,} of the {len(kept):,} instances of the dataset"
+        rows.append((of, model.who, *(share_of(found[name]) if name in found else None for name in names)))
     notes = [
-        "Models on what people answered, and on the whole dataset; Humans: each person's share right, averaged over "
-        "people. Intervals, counts, types and subtypes are in the tables below.",
-        "Random chance: a model that gives the four scores of an instance in random order (I2T, T2I and Group), or "
-        "picks a random option (other questions). Guessing each question separately gets Group right in 1 of 16.",
+        "Models on what people answered, and on what they answered of the dataset; Humans: each person's share right, "
+        "averaged over people. Intervals, counts, types and subtypes are in the tables below.",
+        "Random chance: the share right of random options. People answer the four questions about an instance "
+        "separately, so that Group takes four right guesses. A model gives four scores that belong together: by "
+        "chance, they are in random order.",
     ]
     rests_on = [*_slugs(baselines), *(_slugs_of_dataset(project) if project and on_dataset else [])]
     return Table("compact", "People and models", columns, rows, notes, rests_on)
@@ -205,17 +220,33 @@ def _slugs_of_dataset(project: ProjectFacts) -> list[str]:
     return [study.slug for study in dataset_studies(project)]
 
 
-def _chance(study: StudyFacts, each: PeopleScores | None) -> Cell:
-    if each is None:
-        return None
-    if each.name in CHANCE:
-        return CHANCE[each.name]
-    if any(question.has_own_score for question in study.questions if question.kind == each.kind):
+def _chance_rows(baseline: Baseline, scores: Sequence[PeopleScores | None]) -> list[Sequence[Cell]]:
+    """Return who guesses, and the chance level of each of `scores`: that of models only where there are models."""
+    of_people = [None if each is None else chance_of_people(baseline.study, each) for each in scores]
+    of_models = [None if each is None else _chance_of_models(baseline.study, each) for each in scores]
+    if of_people == of_models:
+        return [(CHANCE_ROW, *of_people)]
+    models: list[Sequence[Cell]] = [(CHANCE_OF_MODELS, *of_models)] if baseline.models else []
+    return [*models, (CHANCE_OF_PEOPLE, *of_people)]
+
+
+def chance_of_people(study: StudyFacts, each: PeopleScores) -> Cell:
+    """Return the share right of a person who picks a random option of each question that the score counts.
+
+    Example: 1/2 for one question with two options, 1/4 for I2T and 1/16 for Group.
+    """
+    names = OF_FOUR.get(each.name, (each.name,))
+    kinds = [kind for (kind, _), name in FOUR.items() if name in names] or [each.kind]
+    if any(question.has_own_score for question in study.questions if question.kind in kinds):
         return Undefined("No chance level: answers can be partly right.")
-    offered = study.label_spaces[each.kind]
-    if not offered.options or not offered.same_for_all:
+    offered = [study.label_spaces[kind] for kind in kinds]
+    if not all(space.options and space.same_for_all for space in offered):
         return Undefined("Its questions do not all offer the same options.")
-    return 1 / len(offered.options)
+    return 1 / prod(len(space.options) for space in offered)
+
+
+def _chance_of_models(study: StudyFacts, each: PeopleScores) -> Cell:
+    return CHANCE[each.name] if each.name in CHANCE else chance_of_people(study, each)
 
 
 def _share(judged: Sequence[UnitScore] | None) -> Cell:
@@ -234,10 +265,10 @@ def _predicted_rows(baseline: Baseline, predicted: ModelScores, names: Sequence[
             yield (baseline.study.slug, predicted.who, *category, None, n, *cells)
 
 
-def _undone(study: StudyFacts) -> str:
+def _left_dataset(slug: str, instances: int) -> str:
     return (
         f"Instances that have left the dataset, because their acceptance was undone, but whose answers in "
-        f"{study.slug} still count: {study.undone}."
+        f"{slug} still count: {instances}."
     )
 
 
@@ -376,14 +407,24 @@ def scores_chart(baselines: Sequence[Baseline]) -> Chart:
     whole = any(each.has_whole for each in baselines)
     what = "Group score" if whole else "Share right"
     axis = f"{what}, with its 95 % interval"
-    return Chart("scores", f"{what} per category", f"{what}. {words}.", "dots", "share", axis, series, _line(baselines))
+    return Chart(
+        "scores", f"{what} per category", f"{what}. {words}.", "dots", "share", axis, series, _lines(baselines)
+    )
 
 
-def _line(baselines: Sequence[Baseline]) -> Reference | None:
-    """Return the chance level, if it is the same for all that the chart shows."""
-    levels = {_chance(baseline.study, shown) for baseline in baselines if (shown := first_score(baseline)) is not None}
+def _lines(baselines: Sequence[Baseline]) -> list[Reference]:
+    """Return the chance levels of people and of models, each if it is the same for all of them in the chart."""
+    shown = [(baseline, each) for baseline in baselines if (each := first_score(baseline)) is not None]
+    of_people = {chance_of_people(baseline.study, each) for baseline, each in shown}
+    of_models = {_chance_of_models(baseline.study, each) for baseline, each in shown if baseline.models}
+    if not of_models or of_models == of_people:
+        return _line("chance", of_people)
+    return [*_line("chance, people", of_people), *_line("chance, models", of_models)]
+
+
+def _line(name: str, levels: Collection[Cell]) -> list[Reference]:
     known = [level for level in levels if isinstance(level, float)]
-    return Reference("chance", known[0]) if len(levels) == len(known) == 1 else None
+    return [Reference(name, known[0])] if len(levels) == len(known) == 1 else []
 
 
 def first_score(baseline: Baseline) -> PeopleScores | None:

@@ -23,6 +23,7 @@ from simulation.annotators import (
 from studies.management.arguments import STUDY_HELP, ActionCommand, add_by, read_actor, read_study
 from studies.models import Study, StudyState
 from studies.permissions import Verb
+from studies.wording import format_count
 
 
 def read_share(text: str) -> float:
@@ -106,7 +107,8 @@ class Command(ActionCommand):
     def _summarise(self, sittings: list[VisitResult], *, seconds: float) -> None:
         states = Counter(SessionState(sitting.state).label for sitting in sittings if sitting.state)
         answers = sum(sitting.answers for sitting in sittings)
-        self.stdout.write(f"{states.total()} sessions, {answers} answers, {seconds:.1f} seconds.")
+        done = f"{format_count(states.total(), 'session')}, {format_count(answers, 'answer')}"
+        self.stdout.write(f"{done}, {seconds:.1f} seconds.")
         for label, count in sorted(states.items()):
             self.stdout.write(f"  {label}: {count}")
         known = sum(sitting.by_reference for sitting in sittings)

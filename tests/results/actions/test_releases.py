@@ -123,7 +123,9 @@ def test_mlcroissant_finds_the_description_valid_and_reads_all_by_it_and_no_id_o
 
 
 def test_the_description_says_what_is_known(pipeline: Project, tmp_path: Path) -> None:
-    content = json.loads((release(tmp_path) / "croissant.json").read_text(encoding="utf-8"))
+    folder = release(tmp_path)
+    content = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
+    assert "left the study" not in (folder / "README.md").read_text(encoding="utf-8")
     assert content["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
     assert (content["citeAs"], content["version"]) == ("@misc{small}", "1.0.0")
     assert content["rai:annotationsPerItem"] == "best-vase: 2; step-4: 1; baseline: 1"

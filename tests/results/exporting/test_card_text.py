@@ -6,7 +6,9 @@ import pytest
 import yaml
 
 from results.exporting.card_text import card_text
+from results.exporting.text_templates import sentence
 from tests.results.exporting.test_papers import DOSSIER
+from tests.results.reports.small import BASELINE, PROJECT
 
 
 # YAML has false, nothing and numbers for these.
@@ -20,3 +22,17 @@ def test_a_split_stays_the_text_that_it_is(split: str) -> None:
 def test_a_title_stays_the_text_that_it_is(title: str) -> None:
     front = card_text(replace(DOSSIER, title=title), {}, {}, []).removeprefix("---\n").partition("\n---\n")[0]
     assert yaml.safe_load(front)["pretty_name"] == title
+
+
+@pytest.mark.parametrize(("has_agreement", "times"), [(True, 1), (False, 0)])
+def test_agreement_is_announced_only_where_there_is_some(*, has_agreement: bool, times: int) -> None:
+    limits = sentence("limits", PROJECT, "", 0, 0, 0, has_agreement)
+    assert limits.count("Agreement is reported before and after filtering") == times
+
+
+@pytest.mark.parametrize(
+    ("sessions", "said"),
+    [(1, "; 1 session was finished, paid USD 6.00 for"), (2, "; 2 sessions were finished, each paid USD 6.00 for")],
+)
+def test_one_finished_session_is_no_plural(sessions: int, said: str) -> None:
+    assert said in sentence("protocol", replace(BASELINE, sessions={"finished": sessions}))

@@ -21,7 +21,7 @@ def test_progress_adds_up_and_leads_to_the_projected_end() -> None:
     given, projected = ([(point.label, point.value) for point in series.points] for series in chart.series)
     assert given == [("20 Nov 2026, 09:00", 0), ("20 Nov 2026, 10:00", 20), ("20 Nov 2026, 10:30", 30)]
     assert projected == [("20 Nov 2026, 10:30", 30), ("20 Nov 2026, 14:00", 54)]
-    assert chart.reference == Reference("asked for", 54)
+    assert chart.references == [Reference("asked for", 54)]
     assert chart.description == "30 of 54 answers. Projected end: 20 Nov 2026, 14:00 UTC."
     assert say_projection(end) == (
         "At 12.0 answers an hour (30 since 20 Nov 2026, 09:00), the last answer is expected by 20 Nov 2026, 14:00 UTC."
@@ -59,7 +59,7 @@ def test_one_hour_with_answers_is_no_chart() -> None:
 def test_times_have_a_series_for_each_kind_and_one_median() -> None:
     one = seconds_chart("t", {"rating": {2: 3}}, 2.4)
     assert values(one) == {"0 to 1 s": 0, "1 to 2 s": 0, "2 to 3 s": 3}
-    assert one.reference == Reference("median 2.4 s", 2.4)
+    assert one.references == [Reference("median 2.4 s", 2.4)]
     two = seconds_chart("t", {"rating": {2: 3}, "check": {0: 1}}, 2.4)
     assert [series.name for series in two.series] == ["rating", "check"]
 
@@ -72,7 +72,7 @@ def test_wages_are_by_person_against_the_minimum() -> None:
     chart = wages(("A-ANN", 7.99), ("A-BEN", 8.0), ("A-ANN", 12.0))
     assert values(chart) == {"A-ANN": 7.99, "A-BEN": 8.0, "A-ANN (2)": 12.0}
     assert chart.description == "3 finished sessions, 1 under the minimum."
-    assert wages(("A-ANN", 7.99), minimum=None).reference is None
+    assert wages(("A-ANN", 7.99), minimum=None).references == []
     assert not wages(("A-ANN", 0.0)).has_points, "the study pays nothing"
     assert values(wages(("A-ANN", 0.0), ("A-BEN", 9.0)))["A-ANN"] == 0
 

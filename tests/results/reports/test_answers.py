@@ -112,7 +112,7 @@ def test_the_plots_show_the_same_numbers() -> None:
         [("0 to 10 s", 2)],
         [("100 to 110 s", 1)],
     ]
-    assert times.reference == Reference("median 3.0 s", 3.0)
+    assert times.references == [Reference("median 3.0 s", 3.0)]
 
 
 def test_nothing_answered_is_an_empty_table() -> None:

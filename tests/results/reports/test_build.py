@@ -33,7 +33,10 @@ def test_the_sentences_say_the_numbers_of_the_tables() -> None:
     said = {card.name: card.sentence for card in REPORT.cards}
     assert said["instances"] == "The dataset has 2 instances that step-3 accepted, from 4 imported instances."
     assert said["people"].startswith("Humans get 50.0 % of groups right (95 % CI ")
-    assert said["people"].endswith("; the model CLIP_x gets 50.0 % (2 instances); chance is 16.7 %.")
+    assert said["people"].endswith(
+        "; the model CLIP_x gets 50.0 % (2 instances); chance is 6.3 % for people, who answer each question "
+        "separately, and 16.7 % for models."
+    )
     assert said["cost"] == ("USD 28.00 for 2 studies, without fees. The median wage is USD 12.00 an hour (2 sessions).")
 
 
@@ -112,11 +115,11 @@ def test_people_against_the_model_pairs_the_instances() -> None:
     found = {row[2]: row for row in rows("comparison")}
     # People alone right about instance 1, the model alone about instance 4, each person one instance: exact p = 1.
     # Two instances of four questions, each with one answer.
-    assert found["Group"][3:8] == [2, 2, 8, 8, pytest.approx(0)]
-    assert found["Group"][9:12] == [1, 1, "McNemar"]
-    assert found["Group"][12] == pytest.approx(1)
+    assert found["Group"][3:6] == [pytest.approx(0.5), pytest.approx(0.5), pytest.approx(0)]
+    assert found["Group"][7] == pytest.approx(1)
+    assert found["Group"][9:] == ["McNemar", 2, 2, 8, 8, 1, 1]
     # I2T: nothing tells them apart, so that of three comparisons two were made.
-    assert found["I2T"][12] == Undefined("No question tells the two apart.")
+    assert found["I2T"][7] == Undefined("No question tells the two apart.")
     assert "2 comparisons" in REPORT.table("comparison").notes[1]
 
 

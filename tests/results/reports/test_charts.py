@@ -1,3 +1,4 @@
+import re
 from dataclasses import asdict, replace
 from math import pi
 from typing import Any, get_args
@@ -11,7 +12,7 @@ from results.reports.base import Chart, ChartForm, Point, Reference, Series
 PEOPLE = Series("Humans", [Point("all (n = 5)", 0.8675, 0.8405, 0.8919), Point("add <obj>", 0.5)])
 MODEL = Series("CLIP", [Point("all (n = 5)", 0.3, 0.2, 0.4), Point("add <obj>", None)])
 DOTS = Chart(
-    "scores", "Group score", "Humans 86.8 %.", "dots", "share", "Share", [PEOPLE, MODEL], Reference("chance", 1 / 6)
+    "scores", "Group score", "Humans 86.8 %.", "dots", "share", "Share", [PEOPLE, MODEL], [Reference("chance", 1 / 6)]
 )
 
 
@@ -33,6 +34,15 @@ def test_marks_say_their_values_with_interval_as_tooltips(drawing: charts.Drawin
     assert "Humans, add <obj>: 50.00 %" in found
     assert "chance: 16.67 %" in found
     assert not [words for words in found if "CLIP, add" in words], "an undefined value has no mark"
+
+
+def test_the_names_of_two_references_are_above_each_other() -> None:
+    levels = [Reference("chance, people", 1 / 16), Reference("chance, models", 1 / 6)]
+    svg = charts.draw(replace(DOTS, references=levels)).svg
+    assert {"chance, people: 6.25 %", "chance, models: 16.67 %"} <= set(tooltips(svg))
+    places = [re.search(rf'translate\(([\d.]+),(-?[\d.]+)\)"[^>]*>{name.name}<', svg) for name in levels]
+    lower, upper = (float(place[2]) for place in places if place)
+    assert lower - upper == charts.REFERENCE_HEIGHT
 
 
 def test_the_picture_is_described_as_a_whole(drawing: charts.Drawing) -> None:
@@ -75,7 +85,7 @@ FORMS = get_args(ChartForm)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("is_time", [True, False])
 def test_every_form_draws_one_point_with_its_words(form: ChartForm, is_time: bool) -> None:
-    svg = charts.draw(chart(form, one_of(form), reference=Reference("half", 0.5), x_is_time=is_time)).svg
+    svg = charts.draw(chart(form, one_of(form), references=[Reference("half", 0.5)], x_is_time=is_time)).svg
     assert [words for words in tooltips(svg) if words.startswith("A: 50.00 %")]
     assert "half: " in " ".join(tooltips(svg))
 

@@ -85,6 +85,6 @@ def test_a_chart_shows_wages_against_the_minimum() -> None:
     )
     chart = cost_chart(study)
     assert {label: n for label, n in values(chart).items() if n} == {"4 to 5 EUR": 1, "6 to 7 EUR": 1, "8 to 9 EUR": 1}
-    assert chart.reference == Reference("minimum 6.50", 6.5)
+    assert chart.references == [Reference("minimum 6.50", 6.5)]
     assert "2 under the minimum" in chart.description
     assert not cost_chart(replace(study, per_session=Decimal(0))).has_points

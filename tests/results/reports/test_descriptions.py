@@ -317,7 +317,7 @@ def test_charts_count_finders_and_tokens() -> None:
     assert values(found_chart(described)) == {"found by 0": 1, "found by 1": 1, "found by 2": 2}
     lengths = lengths_chart({}, described)
     assert {label: n for label, n in values(lengths).items() if n} == {"3": 3, "6": 1}
-    assert lengths.reference == Reference("mean 3.8", 3.75)
+    assert lengths.references == [Reference("mean 3.8", 3.75)]
     assert not lengths_chart({}, []).has_points
     exported = lengths_chart({("test", "static"): DescribedSets(1, ["A dog."])}, described)
     assert sum(filter(None, values(exported).values())) == 1

@@ -27,12 +27,29 @@ def test_the_compact_table_is_that_of_the_papers() -> None:
     table = report_of(PROJECT).table("compact")
     assert [column.title for column in table.columns] == ["Study", "Who", "I2T", "T2I", "Group"]
     assert [tuple(row) for row in table.rows] == [
-        ("baseline", "Random chance", 1 / 4, 1 / 4, 1 / 6),
+        ("baseline", "Random chance, models", 1 / 4, 1 / 4, 1 / 6),
+        ("baseline", "Random chance, people", 1 / 4, 1 / 4, 1 / 16),
         ("baseline", "CLIP_x", 1.0, 0.5, 0.5),
         ("baseline", "Humans", 1.0, 0.5, 0.5),
-        ("the whole dataset", "Random chance", 1 / 4, 1 / 4, 1 / 6),
-        ("the whole dataset", "CLIP_x", 1.0, 0.5, 0.5),
+        ("the dataset", "Random chance, models", 1 / 4, 1 / 4, 1 / 6),
+        ("the dataset", "CLIP_x", 1.0, 0.5, 0.5),
     ]
+
+
+def test_scores_of_a_part_of_the_dataset_say_which_part() -> None:
+    """CLIP_x answered 1 and 4, and step 3 accepted a third instance, 2: it is right on one of two groups."""
+    step_3, baseline = PROJECT.studies
+    accepted = [replace(one, outcome=Outcome.ACCEPTED) if one.instance == 2 else one for one in step_3.questions]
+    report = report_of(replace(PROJECT, studies=[replace(step_3, questions=accepted), baseline]))
+    assert rows(report, "compact")[-1] == {
+        "Study": "2 of the 3 instances of the dataset",
+        "Who": "CLIP_x",
+        "I2T": 1.0,
+        "T2I": 0.5,
+        "Group": 0.5,
+    }
+    (card,) = [card for card in report.cards if card.name == "models"]
+    assert card.sentence == "By groups right on the dataset, the model CLIP_x gets 50.0 % (2 of the 3 instances)."
 
 
 def captions_study(*, predicted: dict[str, dict[int, bool]]) -> StudyFacts:
@@ -63,6 +80,7 @@ def test_a_model_that_answered_some_questions_only_is_compared_on_these() -> Non
     ]
     (found,) = rows(report, "comparison")
     assert (found["Score"], found["People minus model"]) == ("Right (image_to_text)", 0.25)
+    assert (found["People right"], found["Model right"]) == (0.75, 0.5)
     assert (found["People"], found["Instances"], found["Answers"]) == (2, 2, 4)
     assert (found["Only people right"], found["Only model right"]) == (2, 1)
     long = [(row["Who"], row["Instances"], row["Right (image_to_text)"]) for row in rows(report, "scores")]

@@ -9,7 +9,7 @@ import pytest
 
 from analytics.outcomes import Outcome
 from analytics.scores import Score
-from results.reports.base import Range, Report, Undefined
+from results.reports.base import Range, Reference, Report, Undefined
 from results.reports.build import report_of
 from results.reports.cells import range_over_instances, share_range
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
@@ -66,6 +66,23 @@ def test_one_perfect_person_out_of_three_asked_is_right_always() -> None:
     assert group["95 % interval for this person"].low == pytest.approx(2 / 5.8415, abs=1e-4)
 
 
+def test_people_who_guess_get_fewer_groups_right_than_models_that_guess() -> None:
+    """Of 2 x 2 x 2 x 2 ways to answer four questions one is right; without a model only that level is shown."""
+    whole = study({ANN: {1: FOUR_RIGHT}})
+    report = report_of(project(whole))
+    assert [tuple(row[1:]) for row in report.table("compact").rows] == [
+        ("Random chance, people", 1 / 4, 1 / 4, 1 / 16),
+        ("Humans", 1.0, 1.0, 1.0),
+    ]
+    (card,) = [each for each in report.cards if each.name == "people"]
+    assert card.sentence.endswith("; chance is 6.3 %.")
+    assert card.chart is not None
+    assert card.chart.references == [Reference("chance", 1 / 16)]
+    both = report_of(project(whole, models=[ModelFacts("CLIP", {1: (True,) * 4})]))
+    (chart,) = [each for each in both.charts if each.name == "scores"]
+    assert chart.references == [Reference("chance, people", 1 / 16), Reference("chance, models", 1 / 6)]
+
+
 def test_what_was_said_of_instances_that_left_the_dataset_counts_and_is_said_to() -> None:
     whole = study({ANN: {1: FOUR_RIGHT, 2: FOUR_RIGHT}})
     left = [replace(one, outcome=Outcome.UNDONE) if one.instance == 2 else one for one in whole.questions]
@@ -74,6 +91,9 @@ def test_what_was_said_of_instances_that_left_the_dataset_counts_and_is_said_to(
     (said,) = [note for note in report.table("scores").notes if "left the dataset" in note]
     assert said.startswith("Instances that have left the dataset")
     assert said.endswith("still count: 1.")
+    (card,) = [each for each in report.cards if each.name == "people"]
+    assert card.sentence.endswith("; 1 of the 2 instances is no longer in the dataset.")
+    assert "the dataset" not in next(each for each in report_of(project(whole)).cards if each.name == "people").sentence
     assert not any("left the dataset" in note for note in report_of(project(whole)).table("scores").notes)
 
 

@@ -65,7 +65,7 @@ def test_people_are_compared_with_the_best_model_and_chance() -> None:
     intervals = table(
         INTERVALS, ("baseline", "Humans", "I2T", 0.9, "instance", 20, 500, 1000, 1500, NOTHING), HUMANS, CLIP, TROHN
     )
-    said = sentences.say_people(table(COMPACT, ("baseline", "Random chance", 1 / 6)), intervals)
+    said = sentences.say_people(table(COMPACT, ("baseline", "Random chance", 1 / 6)), intervals, {})
     assert said == (
         f"{HUMANS_SAID}; the best of 2 models, CLIP-TROHN-Img, gets 69.3 % (500 instances); chance is 16.7 %."
     )
@@ -91,7 +91,7 @@ def test_people_are_compared_with_the_best_model_and_chance() -> None:
     ids=["nobody", "one person without an interval", "undefined", "two studies"],
 )
 def test_people_with_little_to_say(rows: list[Sequence[Cell]], sentence: str) -> None:
-    assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows)) == sentence
+    assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows), {}) == sentence
 
 
 ABOUT = ("filter", "check", "options", "all")
@@ -178,17 +178,19 @@ def test_models_name_the_best_of_all() -> None:
         *(("A", "all", "all", 2933, 0.25), ("B", "all", "all", 2933, 0.4911), ("C", "all", "all", 3, 1.0)),
         *(("B", "add", "all", 9, 1.0), ("D", "all", "all", 2933, 0.4911)),
     )
-    said = sentences.say_models(models, table("Model|Type|Subtype|Instances|Accuracy"))
-    assert said == ("By groups right on the dataset, the best of 3 models, B and D, get 49.1 % (2,933 instances).")
+    captions = table("Model|Type|Subtype|Instances|Accuracy")
+    best = "By groups right on the dataset, the best of 3 models, B and D, get 49.1 %"
+    assert sentences.say_models(models, captions, 2933) == f"{best} (2,933 instances)."
+    assert sentences.say_models(models, captions, 3000) == f"{best} (2,933 of the 3,000 instances)."
 
 
 def test_models_that_only_chose_captions() -> None:
     captions = table("Model|Type|Subtype|Instances|Accuracy", ("A", "all", "all", 1, 1.0))
-    said = sentences.say_models(table("Model|Type|Subtype|Instances|Group"), captions)
-    assert said == "By captions right on all imported instances, the model A gets 100.0 % (1 instance)."
+    said = sentences.say_models(table("Model|Type|Subtype|Instances|Group"), captions, 9)
+    assert said == "By captions right on imported instances, the model A gets 100.0 % (1 instance)."
 
 
-COMPARISON = "Study|Model|Score|People minus model|p (Holm)"
+COMPARISON = "Study|Model|Score|People right|Model right|People minus model|p (Holm)"
 
 
 @pytest.mark.parametrize(
@@ -196,23 +198,33 @@ COMPARISON = "Study|Model|Score|People minus model|p (Holm)"
     [
         ([], "No model has answered the questions that people answered yet."),
         (
-            [("s", "A", "I2T", 0.01, 0.5), ("s", "A", "Group", 0.3, 0.0001), ("s", "B", "Group", 0.175, 0.0002)],
+            [
+                *(("s", "A", "I2T", 0.51, 0.5, 0.01, 0.5), ("s", "A", "Group", 0.8, 0.5, 0.3, 0.0001)),
+                ("s", "B", "Group", 0.8, 0.625, 0.175, 0.0002),
+            ],
             "People are 17.5 percentage points better than the best of 2 models, B, on the same instances "
-            "(p < 0.001 after Holm's correction).",
+            "(on average over people, 80.0 % and 62.5 % right; p < 0.001 after Holm's correction).",
         ),
         (
-            [("s", "A", "Group", 0.25, 0.803), ("s", "B", "Group", 0.3, 0.0001)],
+            [("s", "A", "Group", 0.75, 0.5, 0.25, 0.803), ("s", "B", "Group", 0.8, 0.5, 0.3, 0.0001)],
             "No clear difference between people and the best of 2 models, A: people are 25.0 percentage points better "
-            "on the same instances, which may be chance (p = 0.803 after Holm's correction).",
+            "on the same instances, which may be chance (on average over people, 75.0 % and 50.0 % right; "
+            "p = 0.803 after Holm's correction).",
         ),
         (
-            [("s", "A", "Right (check)", -0.05, NOTHING)],
-            "People are 5.0 percentage points worse than the model, A, on the same instances.",
+            [("s", "A", "Right (check)", 0.9, 0.95, -0.05, NOTHING)],
+            "People are 5.0 percentage points worse than the model, A, on the same instances "
+            "(on average over people, 90.0 % and 95.0 % right).",
         ),
         (
-            [("s", "A", "Group", 0.11249, NOTHING), ("t", "A", "Group", -0.0004, NOTHING)],
-            "s: People are 11.2 percentage points better than the model, A, on the same instances; "
-            "t: People are as good as the model, A, on the same instances.",
+            [
+                ("s", "A", "Group", 0.91249, 0.8, 0.11249, NOTHING),
+                ("t", "A", "Group", 0.7996, 0.8, -0.0004, NOTHING),
+            ],
+            "s: People are 11.2 percentage points better than the model, A, on the same instances "
+            "(on average over people, 91.2 % and 80.0 % right); "
+            "t: People are as good as the model, A, on the same instances "
+            "(on average over people, 80.0 % and 80.0 % right).",
         ),
     ],
     ids=[
@@ -356,21 +368,26 @@ def test_estimates_say_which_models_passed_by_the_main_score() -> None:
         *(("A", "I2T", "yes"), ("A", "Group", "no"), ("B", "Group", "yes"), ("C", "Group", "yes"), ("D", "Group", "")),
     )
     powered = table(
-        "Model|Score|Estimate|95 % interval",
-        *(("A", "I2T", 0.9, Range(0.8, 0.95)), ("A", "Group", 1.0, NOTHING)),
-        *(("B", "Group", 0.9, NOTHING), ("C", "Group", 0.801, Range(0.75, 0.85))),
+        "Model|Score|Instances people answered|Further instances|Estimate|95 % interval",
+        *(("A", "I2T", 4, 8, 0.9, Range(0.8, 0.95)), ("A", "Group", 4, 8, 1.0, NOTHING)),
+        *(("B", "Group", 4, 8, 0.9, NOTHING), ("C", "Group", 4, 8, 0.801, Range(0.75, 0.85))),
     )
-    assert sentences.say_estimates(alternative, [powered]) == (
-        "By the alternative annotator test on Group, B and C could replace an annotator. "
-        "By Group and the predictions of C, people would get about 80.1 % of the whole dataset right "
-        "(95 % CI 75.0–85.0)."
+    passed = "By the alternative annotator test on Group, B and C could replace an annotator."
+    estimate = "By Group and the predictions of C, people would get about 80.1 % of the"
+    assert sentences.say_estimates(alternative, [powered], 12) == (
+        f"{passed} {estimate} dataset right (95 % CI 75.0–85.0)."
+    )
+    assert sentences.say_estimates(alternative, [powered], 17) == (
+        f"{passed} {estimate} 12 instances that it answered, of 17 in the dataset, right (95 % CI 75.0–85.0)."
     )
     nobody = table("Model|Score|Could replace an annotator", ("A", "Right (check)", "no"))
     assert (
-        sentences.say_estimates(nobody, [])
+        sentences.say_estimates(nobody, [], 0)
         == "By the alternative annotator test on Right (check), no model could replace an annotator."
     )
-    assert sentences.say_estimates(table("Model|Score|Could replace an annotator"), []).startswith("There are too few")
+    assert sentences.say_estimates(table("Model|Score|Could replace an annotator"), [], 0).startswith(
+        "There are too few"
+    )
 
 
 def test_rates_ratings_and_parts_give_shares_with_their_sample() -> None:
@@ -378,11 +395,11 @@ def test_rates_ratings_and_parts_give_shares_with_their_sample() -> None:
         "Kind|Answer|Type|Share|95 % interval|Answers", ("check", "none", "all", 0.123, Range(0.08, 0.17), 204)
     )
     assert sentences.say_rates(rates) == "none in 12.3 % (95 % CI 8.0–17.0; 204 answers)."
-    titles = "Study|Kind|Image role|What was asked|Type|Step|Mean|95 % interval|Answers|People"
-    first = ("s", "rating", "positive", "", "all", "all", 3.456, Range(3.0, 4.0), 30, 3)
-    assert sentences.say_ratings(table(titles, first, ("s", "rating", "", "", "all", "all", None, None, 9, None))) == (
-        "positive: mean 3.46 (95 % CI 3.00–4.00; 30 answers, 3 people)."
-    )
+    titles = "Study|Kind|Image role|What was asked|Type|Step|Mean|Scale|95 % interval|Answers|People"
+    first = ("s", "rating", "positive", "", "all", "all", 3.456, "1 to 5", Range(3.0, 4.0), 30, 3)
+    assert sentences.say_ratings(
+        table(titles, first, ("s", "rating", "", "", "all", "all", None, "1 to 5", None, 9, None))
+    ) == ("positive: mean 3.46 on the scale 1 to 5 (95 % CI 3.00–4.00; 30 answers, 3 people).")
     assert sentences.say_ratings(table(titles, first, ("t", *first[1:]))).startswith("s: positive: mean 3.46")
     titles = "Study|Kind|What was asked|Answer|Times|Share|95 % interval|Answers"
     units = table(
@@ -415,7 +432,7 @@ def test_scores_of_a_kind_of_its_own_are_no_shares_of_questions() -> None:
         ("b", "Humans", "Right (check)", 0.8, "question", 3, 5, 10, 30, NOTHING),
         ("b", "Humans", "Score (select)", 0.62, "question", 3, 5, 10, 30, NOTHING),
     ]
-    assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows)) == (
+    assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows), {}) == (
         "Right (check): Humans get 80.0 % of questions right (3 people, 10 questions, 30 answers); "
         "Score (select): Humans score 62.0 % (3 people, 10 questions, 30 answers)."
     )
