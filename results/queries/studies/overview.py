@@ -93,6 +93,12 @@ def accepted_counts(projects: Iterable[Project]) -> dict[int, int]:
     return found
 
 
+def accepted_by_study(project: Project) -> dict[str, int]:
+    """Return each launched study of `project` that accepts, in launch order -> how many items it has accepted."""
+    launched = Study.objects.filter(project=project).exclude(state=StudyState.DRAFT).order_by("launched_at", "pk")
+    return {study.slug: accepted_items(study).count() for study in launched.defer("source") if study.accepts}
+
+
 def _count(rows: QuerySet[Any], group: str) -> Coalesce:
     return Coalesce(Subquery(rows.order_by().values(group).annotate(n=Count("pk")).values("n")), 0)
 
