@@ -16,9 +16,9 @@ def effect_counts(change: str, followed: RemovalEffects | int) -> Sequence[tuple
     return [
         ("Answers that count again" if again else "Answers excluded", followed.answers),
         ("Decisions changed", followed.decisions),
-        ("Questions that come back to the dataset", followed.restored)
+        ("Questions of later studies restored", followed.restored)
         if again
-        else ("Questions that leave the dataset", followed.undone),
+        else ("Questions of later studies undone", followed.undone),
         ("Answers still excluded, because other people were asked", followed.without_place)
         if again
         else ("Open sessions ended", followed.sessions),

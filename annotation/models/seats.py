@@ -43,6 +43,10 @@ class Seat(models.Model):
         return f"seat {self.number} of survey {self.survey_id}"
 
 
+# Slots of places that are not filled yet, whose answers are still to come.
+IS_TO_COME = models.Q(answered_at=None, seat__filled_at=None, question__undone_at=None)
+
+
 class SlotQuerySet(models.QuerySet["Slot"]):
     def still_asked(self) -> "SlotQuerySet":
         """Leave out unanswered slots of undone questions."""
@@ -51,6 +55,9 @@ class SlotQuerySet(models.QuerySet["Slot"]):
     def wanted(self) -> "SlotQuerySet":
         """Return the slots whose answer counts or is still wanted, without questions that were taken out."""
         return self.still_asked().filter(question__taken_out_at=None)
+
+    def to_come(self) -> "SlotQuerySet":
+        return self.filter(IS_TO_COME)
 
 
 class Slot(models.Model):

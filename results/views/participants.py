@@ -25,7 +25,7 @@ from results.models import KeptNumbers, Pseudonym
 from results.queries.people.participants import people_lines, person_line
 from results.queries.people.person_page import PersonSession, answers_of, owed_by_currency, person_by_study, sessions_of
 from results.queries.studies.events import events_about_people
-from results.queries.studies.overview import answers_sent
+from results.queries.studies.overview import accepted_by_study, accepted_counts, answers_sent
 from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
 from results.reports.base import Column, Table, Undefined
 from results.reports.page_tables import page_table, without_undefined
@@ -107,8 +107,18 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
             return {name: ACTS[name](person, project, why, by, timezone.now()) for name in acts}
 
     problem, followed = "", dict[str, RemovalEffects | int]()
+    accepted, dataset = list[tuple[str, int, int]](), None
     try:
-        followed = dict(act() if confirmed else participants.foresee(act))
+        if confirmed:
+            followed = dict(act())
+        elif change == "reopen":
+            followed = dict(participants.foresee(act))
+        else:
+            items, by_study = _accepted(project)
+            foreseen, items_after, by_study_after = participants.foresee(lambda: (act(), *_accepted(project)))
+            followed = dict(foreseen)
+            dataset = None if items is None else (items, items_after)
+            accepted = [(study, n, by_study_after[study]) for study, n in by_study.items()]
     except CannotRemove as error:
         problem = error.message
     if confirmed and followed:
@@ -122,7 +132,11 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
         "project": project,
         "person": person,
         "change": doing,
+        "effects": followed.get(change),
         "follows": effect_counts(change, followed[change]) if followed else (),
+        "accepted": accepted,
+        "dataset": dataset,
+        "includes": change == "include",
         "replaced": followed.get("reopen", 0),
         "can_replace": can_replace,
         "replaces": replaces,
@@ -130,6 +144,11 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
         "reason": reason,
     }
     return render(request, "results/people/change.html", context, status=409 if problem else 200)
+
+
+def _accepted(project: Project) -> tuple[int | None, Mapping[str, int]]:
+    """Return the number of items of the dataset, None without one, and of accepted items by study."""
+    return accepted_counts([project]).get(project.pk), accepted_by_study(project)
 
 
 PEOPLE = KeptNumbers.Page.PROJECT_PEOPLE

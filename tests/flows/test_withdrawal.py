@@ -32,7 +32,7 @@ from results.tasks import discard_files
 from studies.models import Membership, Question, Study
 from studies.permissions import Role
 from tests.factories import NOON, arrive_at_work, launch_study, make_person, make_project
-from tests.pages import signed_in
+from tests.pages import signed_in, words_of
 from tests.removing import exclude, include, person, reopen, withdraw
 from tests.results.pipelines import by_key, go_on
 
@@ -176,9 +176,13 @@ def test_the_confirmation_says_in_numbers_what_will_follow_and_changes_nothing(r
     assert list(page.context["follows"]) == [
         ("Answers excluded", 2),
         ("Decisions changed", 1),
-        ("Questions that leave the dataset", 0),
+        ("Questions of later studies undone", 0),
         ("Open sessions ended", 1),
     ]
+    assert "2 answers of this person in all studies of Vases no longer count. The dataset goes from 1 to 0" in words_of(
+        page
+    )
+    assert page.context["accepted"] == [("best-vase", 1, 0), ("later", 0, 0)]
     assert monitor(rita, answered)["answers"] == (12, 12)
     assert not person("ann").removals.exists()
     refused = rita.post(f"/projects/vases/people/{name}/exclude/", {"reason": " "})

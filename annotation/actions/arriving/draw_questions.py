@@ -49,9 +49,19 @@ def ready_items(
     return _draw_accepted(study, study.fed_by, bars, among, limit, now=now)
 
 
-def _draw_accepted(
-    study: Study, feeding: Study, bars: BarredQuestions, among: QuerySet[Instance], limit: int | None, *, now: datetime
-) -> list[About]:
+def count_ready(study: Study, *, now: datetime) -> int:
+    """Return how many items `draw` would find for somebody new: of `ready_items`, without reading what was accepted."""
+    if study.fed_by is None or study.design.instances.sample is not None:
+        return 0
+    if study.design.asks_about_answers:
+        return len(ready_items(study, now=now))
+    bars, among = find_bars(study=study, annotator=None), selected_instances(study).order_by()
+    return _ready_decisions(study, study.fed_by, bars, among, now=now).count()
+
+
+def _ready_decisions(
+    study: Study, feeding: Study, bars: BarredQuestions, among: QuerySet[Instance], *, now: datetime
+) -> QuerySet[Decision]:
     drawn = Question.objects.filter(study=study, instance=OuterRef("question__instance"))
     accepted = accepted_items(feeding).exclude(Exists(drawn))
     accepted = accepted.filter(question__instance__in=among)
@@ -59,8 +69,14 @@ def _draw_accepted(
         accepted = accepted.filter(decided_at__lte=now - UNDO)
     if bars.instances:
         accepted = accepted.exclude(question__instance__in=bars.instances)
-    accepted = accepted.select_related("question").order_by("decided_at", "question_id")
-    found = accepted[:limit]
+    return accepted
+
+
+def _draw_accepted(
+    study: Study, feeding: Study, bars: BarredQuestions, among: QuerySet[Instance], limit: int | None, *, now: datetime
+) -> list[About]:
+    accepted = _ready_decisions(study, feeding, bars, among, now=now)
+    found = accepted.select_related("question").order_by("decided_at", "question_id")[:limit]
     if feeding.design.asks_several:
         # Every question about an instance may have added something to it.
         whole = accepted_decisions(feeding).filter(question__instance__in={each.question.instance_id for each in found})

@@ -38,8 +38,8 @@ class RemovalEffects:
     """Effects of a change in which annotators count, in numbers of 0 or more.
 
     answers: no longer counted, or counted again. decisions: questions whose decision changed. undone, restored:
-    downstream questions that left the dataset or returned to it. sessions: open sessions that were ended.
-    without_place: answers that stay uncounted because somebody else has their slot.
+    questions of all downstream studies, whether the dataset has their instances or not. sessions: open sessions that
+    were ended. without_place: answers that stay uncounted because somebody else has their slot.
     """
 
     answers: int = 0

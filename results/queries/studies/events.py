@@ -203,9 +203,9 @@ def _say_effects(template: str) -> Callable[[str, Details], str]:
             f"{format_count(told['decisions'], 'decision')} changed",
         ]
         if told["undone"]:
-            followed.append(f"{format_count(told['undone'], 'question')} removed from the dataset")
+            followed.append(f"{format_count(told['undone'], 'question')} of later studies undone")
         if told["restored"]:
-            followed.append(f"{format_count(told['restored'], 'question')} back in the dataset")
+            followed.append(f"{format_count(told['restored'], 'question')} of later studies restored")
         return f"{template.format_map({'study': study, **told})}: {', '.join(followed)}"
 
     return sentence

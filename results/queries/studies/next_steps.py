@@ -1,5 +1,6 @@
 """Next steps of a project."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,6 +20,7 @@ class Todo(StrEnum):
     MAKE_STUDY = "make a study"
     SETTLE = "settle"
     CLOSE = "close"
+    ASK_OTHERS = "ask others"
     RESUME = "resume"
     LAUNCH = "launch"
     WAIT = "wait"
@@ -28,14 +30,17 @@ class Todo(StrEnum):
 
 @dataclass(frozen=True)
 class NextStep:
-    """`number` counts what is missing: images, conflicting questions, outstanding answers; 0 if nothing is counted.
+    """`number` counts what is missing: images, conflicting questions, answers; 0 if nothing is counted.
 
-    Without a `study` it is about the project, or several of its studies.
+    asked_again: conflicting questions that get one more answer when somebody arrives. ready: items that the study asks
+    about then. Without a `study` it is about the project.
     """
 
     todo: Todo
     study: Study | None = None
     number: int = 0
+    asked_again: int = 0
+    ready: int = 0
 
 
 def next_steps(
@@ -65,7 +70,7 @@ def next_steps(
         if conflicts.final.get(line.study.pk) and _can_be_settled(line.study):
             steps.append(NextStep(Todo.SETTLE, line.study, conflicts.final[line.study.pk]))
     again = conflicts.asked_again
-    steps += _merge_waits([step for line in lines for step in _study_steps(line, again.get(line.study.pk, 0))])
+    steps += [step for line in lines for step in _study_steps(line, again.get(line.study.pk, 0))]
     if all(line.study.state == StudyState.CLOSED for line in lines) and not releases:
         # A study of the dataset, else the latest.
         accepting = [line.study for line in lines if line.study.accepts]
@@ -91,34 +96,46 @@ def _import_step(project: Project) -> Todo:
 
 
 def _study_steps(line: StudyLine, asked_again: int) -> list[NextStep]:
-    study, missing = line.study, max(0, line.answers.wanted - line.answers.given) + asked_again
+    study, answers = line.study, line.answers
     if study.state == StudyState.DRAFT:
         return [NextStep(Todo.LAUNCH, study)]
     if study.state == StudyState.PAUSED:
-        return [NextStep(Todo.RESUME, study, missing)]
-    if study.state == StudyState.OPEN:
+        return [NextStep(Todo.RESUME, study, answers.to_come, asked_again, line.ready)]
+    if study.state != StudyState.OPEN:
+        return []
+    if study.completed_at:
         # As the periodic task found it, which knows what may be asked again and what upstream studies still accept.
-        return [NextStep(Todo.CLOSE, study) if study.completed_at else NextStep(Todo.WAIT, study, missing)]
-    return []
+        return [NextStep(Todo.CLOSE, study)]
+    others = [NextStep(Todo.ASK_OTHERS, study, answers.without_place)] if answers.without_place else []
+    if others and not (answers.to_come or asked_again or line.ready):
+        return others
+    return [*others, NextStep(Todo.WAIT, study, answers.to_come, asked_again, line.ready)]
 
 
-def _merge_waits(steps: list[NextStep]) -> list[NextStep]:
-    """Merge the steps that nobody can act on into one, whatever the number of studies."""
-    waits = [step for step in steps if step.todo is Todo.WAIT]
-    if len(waits) < 2:
-        return steps
-    others = [step for step in steps if step.todo is not Todo.WAIT]
-    return [*others, NextStep(Todo.WAIT, number=sum(step.number for step in waits))]
+@dataclass(frozen=True)
+class NeedsAction:
+    """What somebody has to do in a project: questions to settle, studies to close. One of the numbers is not 0."""
+
+    settle: int
+    close: int
+
+    def __str__(self) -> str:
+        parts = [(self.settle, "to settle"), (self.close, "to close")]
+        return ", ".join(f"{n:,} {what}" for n, what in parts if n)
 
 
-def projects_needing_action(projects: Iterable[Project]) -> set[int]:
-    """Return the ids of the projects in which somebody has to settle questions or to close a study."""
+def projects_needing_action(projects: Iterable[Project]) -> dict[int, NeedsAction]:
+    """Return the id of each project in which somebody has to settle questions or to close a study -> how many."""
     at_work = [project for project in projects if project.archived_at is None]
     launched = Study.objects.filter(project__in=at_work).exclude(state=StudyState.DRAFT).defer("source")
     conflicts = count_conflicts(*at_work)
+    settle, close = Counter[int](), Counter[int]()
+    for study in launched:
+        if _can_be_settled(study):
+            settle[study.project_id] += conflicts.final.get(study.pk, 0)
+        close[study.project_id] += study.state == StudyState.OPEN and study.completed_at is not None
     return {
-        study.project_id
-        for study in launched
-        if (_can_be_settled(study) and conflicts.final.get(study.pk))
-        or (study.state == StudyState.OPEN and study.completed_at)
+        project.pk: NeedsAction(settle[project.pk], close[project.pk])
+        for project in at_work
+        if settle[project.pk] or close[project.pk]
     }

@@ -13,8 +13,10 @@ from django.db.models.functions import Coalesce, TruncDate
 
 from analytics.outcomes import Outcome
 from analytics.work.pay import platform_fee, projected_cost, rewards
-from annotation.models import Decision, Response, Seat, Session, Slot
+from annotation.actions.arriving.draw_questions import count_ready
+from annotation.models import Decision, Response, Session, Slot
 from annotation.models.outcomes import accepted_items, question_is
+from annotation.models.seats import IS_TO_COME
 from results.queries.instances.instance_list import images_of
 from results.queries.people.payments_due import owed_by_study
 from results.queries.studies.live_study_status import wait_reasons
@@ -93,17 +95,28 @@ def accepted_counts(projects: Iterable[Project]) -> dict[int, int]:
     return found
 
 
+def accepted_by_study(project: Project) -> dict[str, int]:
+    """Return each launched study of `project` that accepts, in launch order -> how many items it has accepted."""
+    launched = Study.objects.filter(project=project).exclude(state=StudyState.DRAFT).order_by("launched_at", "pk")
+    return {study.slug: accepted_items(study).count() for study in launched.defer("source") if study.accepts}
+
+
 def _count(rows: QuerySet[Any], group: str) -> Coalesce:
     return Coalesce(Subquery(rows.order_by().values(group).annotate(n=Count("pk")).values("n")), 0)
 
 
 @dataclass(frozen=True)
 class StudyLine:
-    """A study with its progress. `waits_for`: what a live study without questions waits for, "" for others."""
+    """A study with its progress.
+
+    waits_for: what a live study without questions waits for, "" for others. ready: items that its upstream study
+    accepted and it asks about as soon as somebody arrives.
+    """
 
     study: Study
     answers: Answers
     waits_for: str = ""
+    ready: int = 0
 
 
 def answers_by_study(project: Project) -> dict[int, Answers]:
@@ -111,15 +124,36 @@ def answers_by_study(project: Project) -> dict[int, Answers]:
     slots = Slot.objects.wanted().filter(seat__study__project=project).order_by().values_list("seat__study_id")
     counted = Response.objects.counted().filter(study__project=project).order_by()
     given = dict(counted.values_list("study_id").annotate(n=Count("pk")))
-    return {study: Answers(given.get(study, 0), wanted) for study, wanted in slots.annotate(wanted=Count("pk"))}
+    counts = slots.annotate(wanted=Count("pk"), to_come=Count("pk", filter=IS_TO_COME))
+    return {study: Answers(given.get(study, 0), wanted, to_come) for study, wanted, to_come in counts}
 
 
-def study_lines(project: Project, *, now: datetime, answers: Mapping[int, Answers] | None = None) -> list[StudyLine]:
-    """Return the studies of `project` with their progress, latest first. answers: of `answers_by_study`, if known."""
+def ready_by_study(project: Project, *, now: datetime) -> dict[int, int]:
+    """Return the id of each live study with an upstream study -> how many items wait there until somebody arrives."""
+    live = Study.objects.filter(project=project, state__in=UNDER_WAY, fed_by__isnull=False).select_related("fed_by")
+    found = {study.pk: count_ready(study, now=now) for study in live.defer("source", "fed_by__source")}
+    return {study: n for study, n in found.items() if n}
+
+
+def study_lines(
+    project: Project,
+    *,
+    now: datetime,
+    answers: Mapping[int, Answers] | None = None,
+    ready: Mapping[int, int] | None = None,
+) -> list[StudyLine]:
+    """Return the studies of `project` with their progress, latest first.
+
+    answers, ready: of `answers_by_study` and `ready_by_study`, if known.
+    """
     answers = answers_by_study(project) if answers is None else answers
+    ready = ready_by_study(project, now=now) if ready is None else ready
     studies = list(Study.objects.filter(project=project).defer("source", "design"))
     waiting = wait_reasons([study.pk for study in studies if study.pk not in answers], now=now)
-    return [StudyLine(study, answers.get(study.pk, Answers(0, 0)), waiting.get(study.pk, "")) for study in studies]
+    return [
+        StudyLine(study, answers.get(study.pk, Answers(0, 0)), waiting.get(study.pk, ""), ready.get(study.pk, 0))
+        for study in studies
+    ]
 
 
 def count_categories(project: Project) -> dict[tuple[str, str], int]:
@@ -233,18 +267,16 @@ def project_spending(project: Project) -> list[Spending]:
     studies = [study for study in launched if study.design.pay.per_session or study.design.pay.per_answer]
     owed = owed_by_study(studies)
     live = [study for study in studies if study.state in UNDER_WAY]
-    unfilled = Seat.objects.filter(study__in=live, filled_at=None).order_by().values_list("study_id")
-    seats = dict(unfilled.annotate(n=Count("pk")))
-    by_answer = [study for study in live if study.design.pay.per_answer]
-    unanswered = Slot.objects.filter(seat__study__in=by_answer, seat__filled_at=None, answered_at=None).order_by()
-    answers = dict(unanswered.values_list("seat__study_id").annotate(n=Count("pk")))
+    still = Slot.objects.to_come().filter(seat__study__in=live).order_by().values_list("seat__study_id")
+    open_places = {
+        study: (seats, n) for study, seats, n in still.annotate(s=Count("seat", distinct=True), n=Count("pk"))
+    }
     found: dict[str, list[StudySpending]] = {}
     for study in studies:
         pay, due = study.design.pay, owed[study.pk]
         spent = due.for_sessions + projected_cost(pay.per_answer, due.answers_paid)
-        to_come = rewards(
-            pay.per_session, pay.per_answer, seats=seats.get(study.pk, 0), answers=answers.get(study.pk, 0)
-        )
+        seats, answers = open_places.get(study.pk, (0, 0))
+        to_come = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
         recruits = study.design.recruitment.prolific
         fee = platform_fee(spent + to_come, settings.PLATFORM_FEE_PERCENT) if recruits else Decimal(0)
         found.setdefault(pay.currency, []).append(StudySpending(study.slug, spent, to_come, fee))
@@ -266,9 +298,9 @@ def answers_by_day(project: Project, *, today: date) -> list[tuple[date, int]]:
 class Totals:
     """What the overview of a large project is too slow to count.
 
-    answers, conflicts, spending, days: as `answers_by_study`, `count_conflicts`, `project_spending` and
-    `answers_by_day` return them. accepted: as `latest_accepted` returns it, for the first study of the dataset.
-    dataset: items of the dataset, None without one.
+    answers, conflicts, spending, days, ready: as `answers_by_study`, `count_conflicts`, `project_spending`,
+    `answers_by_day` and `ready_by_study` return them. accepted: as `latest_accepted` returns it, for the first study of
+    the dataset. dataset: items of the dataset, None without one.
     """
 
     answers: Mapping[int, Answers]
@@ -277,6 +309,7 @@ class Totals:
     dataset: int | None
     spending: Sequence[Spending]
     days: Sequence[tuple[date, int]]
+    ready: Mapping[int, int]
 
     def dump(self) -> dict[str, Any]:
         """Return it as JSON, which `read` reads."""
@@ -290,6 +323,7 @@ class Totals:
                 for each in self.spending
             ],
             "days": [[day.isoformat(), n] for day, n in self.days],
+            "ready": dict(self.ready),
         }
 
     @classmethod
@@ -303,7 +337,9 @@ class Totals:
             for currency, studies in stored["spending"]
         ]
         days = [(date.fromisoformat(day), n) for day, n in stored["days"]]
-        return cls(answers, conflicts, stored["accepted"], stored["dataset"], spending, days)
+        # Older versions stored no `ready`.
+        ready = {int(study): n for study, n in stored.get("ready", {}).items()}
+        return cls(answers, conflicts, stored["accepted"], stored["dataset"], spending, days, ready)
 
 
 def count_totals(project: Project, *, now: datetime) -> Totals:
@@ -315,6 +351,7 @@ def count_totals(project: Project, *, now: datetime) -> Totals:
         accepted_counts([project]).get(project.pk),
         project_spending(project),
         answers_by_day(project, today=now.astimezone(UTC).date()),
+        ready_by_study(project, now=now),
     )
 
 

@@ -13,6 +13,7 @@ from analytics.work.pay import PaidSession
 from annotation.models import Decision, EntryEvent, Response, Seat, Session, SessionState, Slot
 from annotation.models.outcomes import count_items, is_at, question_is
 from annotation.models.responses import took_ms
+from annotation.models.seats import IS_TO_COME
 from annotation.models.sessions import has_unlikely_times
 from annotation.session_pay import PayItem, compute_pay
 from results.models import Pseudonym
@@ -40,10 +41,16 @@ class Seats:
 
 @dataclass(frozen=True)
 class Answers:
-    """Counted answers, and slots for answers."""
+    """Counted answers, slots for answers, and how many of the others open places can still give (`to_come`)."""
 
     given: int
     wanted: int
+    to_come: int = 0
+
+    @property
+    def without_place(self) -> int:
+        """Answers that are wanted and have no open place: somebody whose answers no longer count has had it."""
+        return max(0, self.wanted - self.given - self.to_come)
 
     @property
     def percent(self) -> int:
@@ -154,8 +161,9 @@ def progress_of(kept: Mapping[str, Any]) -> StudyProgress:
 def study_progress(study: Study) -> StudyProgress:
     surveys, questions = _surveys(study), _questions(study)
     answers, seats = [row.answers for row in surveys], [row.seats for row in surveys]
+    counts = (sum(getattr(each, name) for each in answers) for name in ("given", "wanted", "to_come"))
     return StudyProgress(
-        answers=Answers(sum(each.given for each in answers), sum(each.wanted for each in answers)),
+        answers=Answers(*counts),
         seats=Seats(*(sum(getattr(each, name) for each in seats) for name in ("free", "taken", "filled"))),
         surveys=surveys,
         questions=questions,
@@ -166,7 +174,7 @@ def study_progress(study: Study) -> StudyProgress:
 
 
 def _surveys(study: Study) -> list[SurveyProgress]:
-    open_here = Slot.objects.still_asked().filter(seat=OuterRef("pk"), answered_at=None)
+    open_here = Slot.objects.to_come().filter(seat=OuterRef("pk"))
     seats = (
         Seat.objects.filter(study=study)
         .values_list("survey_id", "survey__number")
@@ -179,7 +187,8 @@ def _surveys(study: Study) -> list[SurveyProgress]:
     )
     slots = Slot.objects.wanted().filter(seat__study=study).order_by().values_list("seat__survey_id")
     given = dict(Response.objects.counted_in(study).values_list("slot__seat__survey_id").annotate(n=Count("pk")))
-    answers = {survey: Answers(given.get(survey, 0), wanted) for survey, wanted in slots.annotate(wanted=Count("pk"))}
+    counted = slots.annotate(wanted=Count("pk"), to_come=Count("pk", filter=IS_TO_COME))
+    answers = {survey: Answers(given.get(survey, 0), wanted, to_come) for survey, wanted, to_come in counted}
     return [
         SurveyProgress(number, Seats(free, taken, filled), answers.get(survey, Answers(0, 0)))
         for survey, number, free, taken, filled in seats

@@ -30,8 +30,10 @@ def say_projection(projection: Projection) -> str:
     return f"At {rate} ({measured}), the last answer is expected by {_moment(end)} UTC."
 
 
-def progress_chart(name: str, hours: Hours, *, last: datetime | None, wanted: int, projection: Projection) -> Chart:
-    """Chart the number of answers by the end of each hour until the `last` answer, and where it leads."""
+def progress_chart(
+    name: str, hours: Hours, *, first: datetime | None, last: datetime | None, wanted: int, projection: Projection
+) -> Chart:
+    """Chart the number of answers by the end of each hour, from the `first` to the `last` answer, and projected."""
     points, given = [], 0
     for place, (hour, answers) in enumerate(hours):
         given += answers
@@ -40,7 +42,7 @@ def progress_chart(name: str, hours: Hours, *, last: datetime | None, wanted: in
             is_last = place + 1 == len(hours)
             points.append(_at(last if is_last and last is not None else hour + HOUR, given))
     if points:
-        points.insert(0, _at(hours[0][0], 0))
+        points.insert(0, _at(first or hours[0][0], 0))
     series, says = [Series("Given", points)], ""
     if projection.end is not None and points:
         end = full_hour_after(projection.end)

@@ -1,4 +1,5 @@
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -21,12 +22,17 @@ from studies.actions.projects.projects import archive_project
 from studies.actions.studies import change_state, create_study
 from studies.models import Import, InstanceImage, Project, Study, StudyState, Upload
 from tests.factories import CONTACT, NOON, TESTS, make_project
+from tests.removing import exclude, reopen
 from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 pytestmark = pytest.mark.django_db
 
 
 Steps = list[tuple[str, str, int]]
+
+
+def text_of(client: Client, address: str) -> str:
+    return " ".join(BeautifulSoup(client.get(address).content, "html.parser").get_text().split())
 
 
 def steps(project: Project) -> Steps:
@@ -80,7 +86,7 @@ def test_a_study_goes_from_its_draft_to_a_release(researcher: User) -> None:
     [
         (2, [("settle", "step-3", 1), ("wait", "step-3", 0)], [("settle", "step-3", 1), ("close", "step-3", 0)]),
         # A third person decides, when somebody comes.
-        (3, [("wait", "step-3", 1)], [("wait", "step-3", 1)]),
+        (3, [("wait", "step-3", 0)], [("wait", "step-3", 0)]),
     ],
     ids=["no more answers", "one more answer"],
 )
@@ -112,10 +118,52 @@ def test_a_study_that_is_fed_waits_for_the_one_before_it(researcher: User) -> No
     project = project_of(researcher, instances=2)
     first = open_study(project, STEP_3)
     open_study(project, STEP_4)
-    # Two of the first, none yet of the second: one line for both.
-    assert steps(project) == [("wait", "", 2)]
+    assert sorted(steps(project)) == [("wait", "step-3", 2), ("wait", "step-4", 0)]
     change_state(study=first, to=StudyState.CLOSED, by=TESTS, now=NOON)
     assert steps(project) == [("wait", "step-4", 0)]
+
+
+def test_what_open_places_can_give_is_told_from_what_whoever_arrives_can_give(client: Client, researcher: User) -> None:
+    """Two instances in a place each, one of them answered."""
+    project = project_of(researcher, instances=2)
+    size = {"surveys": {"size": 1}}
+    first = open_study(project, {**STEP_3, **size, "answers": 1})
+    open_study(project, STEP_4)
+    sit_through(first, "ann", by_key(vase_0="candidate-0", vase_1="candidate-0"))
+    client.force_login(researcher)
+    # One place is left in step 3, and one accepted instance waits for whoever comes to step 4.
+    assert sorted(steps(project)) == [("wait", "step-3", 1), ("wait", "step-4", 0)]
+    assert "1 answer of step-3 still to come" in text_of(client, "/projects/vases/")
+    assert "1 accepted item waits for step-4: its place opens when" in text_of(client, "/projects/vases/")
+    assert "1 item of step-3 waits for this study" in text_of(client, "/studies/vases/step-4/")
+    # Ann no longer counts: her place is taken, so that her answer cannot come again, and nothing waits any more.
+    exclude(project, "ann")
+    assert sorted(steps(project)) == [("ask others", "step-3", 1), ("wait", "step-3", 1), ("wait", "step-4", 0)]
+    assert "1 answer of step-3 has no place" in text_of(client, "/projects/vases/")
+    reopen(project, "ann")
+    assert sorted(steps(project)) == [("wait", "step-3", 2), ("wait", "step-4", 0)]
+
+
+def test_a_study_without_open_places_is_not_over_while_items_wait_for_it(client: Client, researcher: User) -> None:
+    project = project_of(researcher, instances=2)
+    first, second = open_study(project, {**STEP_3, "surveys": {"size": 1}}), open_study(project, STEP_4)
+    sit_through(first, "ann", "candidate-0")
+    sit_through(second, "ben", "original")
+    sit_through(first, "cleo", "candidate-0")
+    client.force_login(researcher)
+    page = text_of(client, "/studies/vases/step-4/")
+    assert "1 item of step-3 waits for this study. Its place opens when somebody arrives." in page
+    assert "All answers are in" not in page
+
+
+def test_conflicts_get_one_more_answer_from_whoever_arrives(client: Client, researcher: User) -> None:
+    project = project_of(researcher, instances=2)
+    study = open_study(project, {**STEP_3, "answers": 2, "max_answers": 3, "rule": "majority-v1"})
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1"))
+    sit_through(study, "ben", by_key(vase_0="candidate-0", vase_1="candidate-2"))
+    client.force_login(researcher)
+    assert "1 conflicting question of step-3 gets one more answer." in text_of(client, "/projects/vases/")
+    assert 'href="/studies/vases/step-3/recruit/">Recruit</a>' in client.get("/projects/vases/").content.decode()
 
 
 def test_the_dataset_s_study_is_the_one_to_release(researcher: User) -> None:

@@ -15,10 +15,13 @@ from results.queries.studies.overview import (
     answers_by_day,
     count_totals,
     project_spending,
+    study_lines,
 )
+from results.queries.studies.progress import Answers
 from studies.actions.studies import change_state
 from studies.models import Project, Study, StudyState
 from tests.factories import NOON, TESTS, answer, make_project, questions, sit_down
+from tests.removing import exclude, reopen
 from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
 
 PER_SESSION = {"pay": {"currency": "USD", "per_session": "2.00"}, "surveys": {"size": 2}}
@@ -53,6 +56,20 @@ def test_a_place_that_was_filled_for_less_costs_nothing_more(project: Project) -
     Seat.objects.filter(session=session).update(filled_at=NOON)
     ((spending,),) = [each.studies for each in project_spending(project)]
     assert (spending.spent, spending.to_come) == (Decimal("1.00"), Decimal("2.00"))
+
+
+def test_a_place_of_somebody_excluded_costs_nothing_more_until_others_are_asked(project: Project) -> None:
+    """Four answers at 0.10, two of them given by ben, who is paid and no longer counts: two are still to come."""
+    study = open_study(project, STEP_3 | PER_ANSWER | {"surveys": {"size": 2}})
+    sit_through(study, "ben", "none")
+    exclude(project, "ben")
+    ((line,),) = [study_lines(project, now=NOON)]
+    assert (line.answers, line.answers.without_place) == (Answers(0, 4, to_come=2), 2)
+    ((spending,),) = [each.studies for each in project_spending(project)]
+    assert (spending.spent, spending.to_come) == (Decimal("0.20"), Decimal("0.20"))
+    reopen(project, "ben")
+    assert study_lines(project, now=NOON)[0].answers == Answers(0, 4, to_come=4)
+    assert project_spending(project)[0].to_come == Decimal("0.40")
 
 
 def test_the_fee_of_prolific_is_estimated_for_what_is_spent_and_to_come(project: Project, settings: Any) -> None:

@@ -53,7 +53,7 @@ def test_only_a_complete_study_is_at_100_percent_and_only_an_unanswered_one_at_0
 
 def test_a_fresh_study_has_everything_still_to_come(study: Study) -> None:
     progress = study_progress(study)
-    assert progress.answers == Answers(0, 4)
+    assert progress.answers == Answers(0, 4, to_come=4)
     assert progress.seats == Seats(free=1, taken=0, filled=0)
     nothing = {"none yet": 4, "conflicting": 0, "accepted": 0, "rejected": 0}
     assert progress.questions == Questions(4, {"unanswered": 4, "open": 0, "complete": 0}, nothing, settled=0)
@@ -71,12 +71,12 @@ def test_progress_counts_answers_seats_and_decisions_per_survey(draft: Study) ->
     answer(second, questions(study)[0], "candidate-1")
     sit_down(study, "three", now=NOON + timedelta(hours=1))
     progress = study_progress(study)
-    assert progress.answers == Answers(3, 8)
+    assert progress.answers == Answers(3, 8, to_come=5)
     # 37.5, halves up.
     assert progress.answers.percent == 38
     assert [(row.number, row.answers, row.seats) for row in progress.surveys] == [
-        (1, Answers(3, 4), Seats(free=0, taken=1, filled=1)),
-        (2, Answers(0, 4), Seats(free=1, taken=1, filled=0)),
+        (1, Answers(3, 4, to_come=1), Seats(free=0, taken=1, filled=1)),
+        (2, Answers(0, 4, to_come=4), Seats(free=1, taken=1, filled=0)),
     ]
     assert progress.seats == Seats(free=1, taken=2, filled=1)
     # Of two answers wanted each: two alike, one None, and none to the questions of the other survey.
@@ -93,10 +93,10 @@ def test_questions_that_were_taken_out_leave_no_place_free_and_no_answer_wanted(
         take_out(question=question, reason="Broken.", by=TESTS, now=NOON)
     progress = study_progress(study)
     assert [(row.answers, row.seats) for row in progress.surveys] == [
-        (Answers(0, 1), Seats(free=0, taken=1, filled=0)),
+        (Answers(0, 1, to_come=1), Seats(free=0, taken=1, filled=0)),
         (Answers(0, 0), Seats(free=0, taken=0, filled=0)),
     ]
-    assert [line.answers for line in study_lines(study.project, now=NOON)] == [Answers(0, 1)]
+    assert [line.answers for line in study_lines(study.project, now=NOON)] == [Answers(0, 1, to_come=1)]
 
 
 def test_older_versions_late_answers_and_those_without_times_count_nowhere(study: Study) -> None:
@@ -215,7 +215,8 @@ def test_projects_studies_and_waiting_images_are_counted_each_for_itself(study: 
     assert [getattr(projects["birds"], name) for name in names] == [4, 2, 1, 1]
     assert [getattr(projects["empty"], name) for name in names] == [0, 0, 0, 0]
     lines = study_lines(study.project, now=NOON)
-    assert {line.study.slug: line.answers for line in lines} == {"birds-step-3": Answers(1, 4), "draft": Answers(0, 0)}
+    answers = {line.study.slug: line.answers for line in lines}
+    assert answers == {"birds-step-3": Answers(1, 4, to_come=3), "draft": Answers(0, 0)}
     first, second, *_ = study.project.instances.all()
     InstanceImage.objects.filter(instance=first, role="candidate").update(image=None)
     InstanceImage.objects.filter(instance=second, position=3).update(image=None)

@@ -17,9 +17,10 @@ NOWHERE = Projection(None, reason="Too few answers yet.")
 def test_progress_adds_up_and_leads_to_the_projected_end() -> None:
     end = Projection(NINE + 4.5 * HOUR, 12.0, answers=30, since=NINE)
     hours, last = [(NINE, 20), (NINE + HOUR, 10)], NINE + 1.5 * HOUR
-    chart = progress_chart("p", hours, last=last, wanted=54, projection=end)
+    first = NINE + timedelta(minutes=38)
+    chart = progress_chart("p", hours, first=first, last=last, wanted=54, projection=end)
     given, projected = ([(point.label, point.value) for point in series.points] for series in chart.series)
-    assert given == [("20 Nov 2026, 09:00", 0), ("20 Nov 2026, 10:00", 20), ("20 Nov 2026, 10:30", 30)]
+    assert given == [("20 Nov 2026, 09:38", 0), ("20 Nov 2026, 10:00", 20), ("20 Nov 2026, 10:30", 30)]
     assert projected == [("20 Nov 2026, 10:30", 30), ("20 Nov 2026, 14:00", 54)]
     assert chart.references == [Reference("asked for", 54)]
     assert chart.description == "30 of 54 answers. Projected end: 20 Nov 2026, 14:00 UTC."
@@ -29,15 +30,16 @@ def test_progress_adds_up_and_leads_to_the_projected_end() -> None:
 
 
 def test_nothing_is_projected_without_a_reason_to() -> None:
-    chart = progress_chart("p", [(NINE, 1)], last=NINE, wanted=4, projection=NOWHERE)
+    chart = progress_chart("p", [(NINE, 1)], first=NINE, last=NINE, wanted=4, projection=NOWHERE)
     assert len(chart.series) == 1
     assert chart.description == "1 of 4 answers."
-    assert not progress_chart("p", [], last=None, wanted=4, projection=NOWHERE).has_points
+    assert not progress_chart("p", [], first=None, last=None, wanted=4, projection=NOWHERE).has_points
 
 
 def test_long_studies_are_drawn_by_day() -> None:
     hours = [(NINE + place * HOUR, 1) for place in range(24 * 30)]
-    points = progress_chart("p", hours, last=hours[-1][0] + HOUR, wanted=9999, projection=NOWHERE).series[0].points
+    last = hours[-1][0] + HOUR
+    points = progress_chart("p", hours, first=NINE, last=last, wanted=9999, projection=NOWHERE).series[0].points
     # From 9:00 of the first day to 9:00 of the last one: 30 midnights, the beginning and the end.
     assert len(points) == 30 + 2
     assert points[-1].value == 24 * 30

@@ -65,7 +65,7 @@ def test_pages_of_new_studies_are_marked_as_studies_in_the_rail(client: Client, 
 def test_a_project_that_needs_somebody_says_so_in_words(client: Client, study: Study) -> None:
     Study.objects.update(completed_at=NOON)
     page = words_of(client.get("/"))
-    assert re.search(r'<span class="badge needs-action"[^>]*>needs you</span>', page)
+    assert re.search(rf'<a class="badge needs-action" href="{PROJECT}#next"[^>]*>1 to close</a>', page)
 
 
 def test_the_recruit_page_does_not_lead_to_itself(client: Client, study: Study) -> None:

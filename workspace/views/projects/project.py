@@ -64,7 +64,7 @@ def home(request: HttpRequest) -> HttpResponse:
     )
     pictures, accepted, needing = mosaics(projects), accepted_counts(projects), projects_needing_action(projects)
     context = {
-        "projects": [(each, pictures[each.pk], accepted.get(each.pk), each.pk in needing) for each in projects],
+        "projects": [(each, pictures[each.pk], accepted.get(each.pk), needing.get(each.pk)) for each in projects],
         "only_demo": all(project.is_demo for project in projects),
         "may_make_projects": may_make_projects(user),
         "protocols": shipped_designs().values(),
@@ -101,7 +101,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
     kept = large_project_figures(project)
     table = FacetTable.read(kept.numbers) if kept and kept.numbers else None
     totals = Totals.read(kept.numbers["totals"]) if kept and kept.numbers else count_totals(project, now=now)
-    lines = study_lines(project, now=now, answers=totals.answers)
+    lines = study_lines(project, now=now, answers=totals.answers, ready=totals.ready)
     imported = table.categories() if table else count_categories(project)
     waiting, pipeline = waiting_images(project), funnel(studies, imported, table)
     frozen = project.releases.exclude(file="").count()

@@ -43,11 +43,14 @@ class Overview:
 
 def overview_of(study: Study, progress: StudyProgress, activity: StudyActivity, *, now: datetime) -> Overview:
     hours = [(datetime.fromtimestamp(start, UTC), n) for start, n in activity.hours]
-    left = progress.answers.wanted - progress.answers.given
-    expected = study.state == StudyState.OPEN and progress.answers.wanted > 0
+    left = progress.answers.to_come
+    # Without open places, a study may still get answers: somebody who arrives, or asking other people, opens more.
+    expected = study.state == StudyState.OPEN and (left > 0 or study.completed_at is not None)
     first, last = (None if at is None else datetime.fromtimestamp(at, UTC) for at in (activity.first, activity.last))
     projection = projected_end(hours, first=first, last=last, left=left, now=now) if expected else Projection(None)
-    charts = [chart for chart in _charts(study, progress, activity, hours, last, projection) if chart.has_points]
+    charts = [
+        chart for chart in _charts(study, progress, activity, hours, (first, last), projection) if chart.has_points
+    ]
     rows = live_charts(study, charts)
     shown = [
         ShownChart(rows[chart.name], chart, page_table(table_of_chart(chart))) for chart in charts if chart.name in rows
@@ -61,16 +64,21 @@ def _charts(
     progress: StudyProgress,
     activity: StudyActivity,
     hours: Sequence[tuple[datetime, int]],
-    last: datetime | None,
+    ends: tuple[datetime | None, datetime | None],
     projection: Projection,
 ) -> Sequence[Chart]:
     seconds: defaultdict[str, dict[float, int]] = defaultdict(dict)
     for kind, second, n in activity.seconds:
         seconds[kind][second] = n
-    currency = study.design.pay.currency
+    currency, (first, last) = study.design.pay.currency, ends
     return [
         progress_chart(
-            f"{study.slug}-progress", hours, last=last, wanted=progress.answers.wanted, projection=projection
+            f"{study.slug}-progress",
+            hours,
+            first=first,
+            last=last,
+            wanted=progress.answers.wanted,
+            projection=projection,
         ),
         hours_chart(f"{study.slug}-hours", hours),
         seconds_chart(f"{study.slug}-seconds", seconds, progress.seconds.median),

@@ -22,6 +22,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from analytics.work.pay import Wage, rewards
+from annotation.actions.arriving.draw_questions import count_ready
 from annotation.actions.launching import launch
 from annotation.actions.launching.study_jobs import cancel_study_job, is_large, last_study_job, request_launch
 from annotation.minimum_pay import is_underpaid, minimum_hourly_pay
@@ -104,6 +105,7 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
     elif kept.numbers:
         progress, activity = progress_of(kept.numbers), activity_of(kept.numbers["activity"])
     now = timezone.now()
+    live = study.state in UNDER_WAY
     return {
         "study": study,
         "may": may,
@@ -118,8 +120,10 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         ),
         # What to do about it is for members who may share the links.
         "door": _entry_problems(study) if may[Verb.RUN] else [],
-        "live": study.state in UNDER_WAY,
+        "live": live,
         "waits_for": wait_reason(study, now=now),
+        # Counted only where no place is open: otherwise whoever arrives has something to do anyway.
+        "ready": count_ready(study, now=now) if live and progress and not progress.answers.to_come else 0,
         **_sessions_to_review(study),
     }
 
