@@ -16,6 +16,7 @@ from studies.actions.studies import Plan
 from studies.design import Design
 from studies.design.sentences import describe_questions
 from studies.kinds import get_kind
+from studies.models import Study
 
 # An interval of fewer people says little, and its width follows no formula.
 FEWEST_PEOPLE = 5
@@ -90,9 +91,11 @@ def planned_study(design: Design, plan: Plan) -> PlannedStudy:
     )
 
 
-def launch_preview(design: Design, plan: Plan) -> dict[str, Any]:
+def launch_preview(study: Study, plan: Plan) -> dict[str, Any]:
     """Return what templates/workspace/_plan.html shows."""
+    design = study.design
     return {
+        "accepts": study.accepts,
         "question_sentences": list(describe_questions(design)),
         "plan": plan,
         "pay": design.pay,

@@ -472,7 +472,7 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     except StudyError as error:
         return {"problems": (*awaited, *error.problems)}
     return {
-        **launch_preview(study.design, plan),
+        **launch_preview(study, plan),
         "tables": [page_table(expected_precision_table(planned_study(study.design, plan)))],
         "problems": awaited,
         "warnings": launch.launch_warnings(study),
