@@ -10,7 +10,7 @@ from annotation.models import Response, Seat, Session, SessionState
 from results.models import Pseudonym
 from studies.models import Event
 from tests.annotation.test_responses import send
-from tests.factories import arrive, arrive_at_work, launch_study, make_person, make_project
+from tests.factories import arrive, arrive_at_work, launch_study, make_person, make_project, redesign
 from tests.pages import words_of
 
 pytestmark = pytest.mark.django_db
@@ -36,6 +36,15 @@ def test_a_returned_submission_frees_its_seat_and_keeps_its_answers(owner: Clien
     assert arrive(study, "ben").questions_total == 2
 
 
+def test_only_a_study_with_prolific_asks_for_ids_of_submissions(owner: Client) -> None:
+    study = launch_study(instances=3)
+    arrive(study, "ann")
+    said = "Release the place of a returned submission"
+    assert said in words_of(owner.get("/studies/vases/best-vase/"))
+    redesign(study, recruitment=study.design.recruitment.model_copy(update={"prolific": False}))
+    assert said not in words_of(owner.get("/studies/vases/best-vase/"))
+
+
 @pytest.mark.both
 @pytest.mark.parametrize("typed", ["", "unknown", "65f0\0"])
 def test_an_id_that_no_open_session_has_changes_nothing_and_says_so(owner: Client, typed: str) -> None:
@@ -55,7 +64,7 @@ def test_who_asked_for_more_time_is_said_on_their_row(owner: Client) -> None:
     session = arrive_at_work(launch_study(answers=2), "ann")
     arrive(session.study, "ben")
     Session.objects.filter(pk=session.pk).update(more_time_at=datetime(2026, 3, 1, 14, 5, tzinfo=UTC))
-    assert words_of(owner.get("/studies/vases/best-vase/")).count("asked for more at 14:05") == 1
+    assert words_of(owner.get("/studies/vases/best-vase/")).count("requested more time at 14:05") == 1
 
 
 def free(session: Session) -> str:

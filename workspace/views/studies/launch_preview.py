@@ -42,6 +42,10 @@ class LaunchCost:
     several: bool
 
     @property
+    def all_minutes(self) -> int:
+        return self.people * self.minutes
+
+    @property
     def whole(self) -> Decimal:
         return self.rewards + (self.fee or 0)
 
@@ -88,6 +92,7 @@ def planned_study(design: Design, plan: Plan) -> PlannedStudy:
         instances=plan.questions // each,
         answers=answers,
         doubled=(plan.answers // answers - plan.questions) // each,
+        has_more=design.instances.sample is not None,
     )
 
 
