@@ -42,6 +42,7 @@ from results.queries.exports.export_rows import (
     given_responses,
     released_predictions,
 )
+from results.queries.exports.releasable_studies import release_refusal
 from results.queries.instances.accepted_items import instances_of_studies
 from results.queries.reports.report_rows import release_studies
 from results.queries.studies.events import noted_events
@@ -78,11 +79,7 @@ def prepare_release(
     if study.state == StudyState.DRAFT:
         raise CannotExport("There is nothing to release yet: the study has not been launched.")
     if not study.accepts and not Release.objects.filter(study=study, name=about.release).exists():
-        raise CannotExport(
-            f"The study {study.slug} accepts nothing, so there is nothing to release: its purpose is "
-            f"{study.purpose}. Release the study whose instances it asks about; the answers of this "
-            "study are part of that release."
-        )
+        raise CannotExport(release_refusal(study))
     release, created = Release.objects.get_or_create(
         project=study.project,
         name=about.release,

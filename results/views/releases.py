@@ -21,6 +21,7 @@ from results.exporting.spreadsheets import csv_lines
 from results.models import Release
 from results.queries.exports.available_exports import OfferedExport, RemovalDates, find_removals
 from results.queries.exports.empty_formats import FormatOption, empty_formats, format_options
+from results.queries.exports.releasable_studies import release_refusal
 from results.queries.reports.report_rows import in_pipeline_order, release_studies
 from results.views.form_values import read_field
 from results.views.guards import may_do, project_view, row_view, signed_in_user, study_view
@@ -58,6 +59,7 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
         "unanswered": [each for each in in_pipeline_order(study.project) if behind and each not in behind],
         "given": {name: request.POST.get(name, "") for name in FIELDS},
         "problem": problem,
+        "refusal": "" if study.accepts or study.state == StudyState.DRAFT else release_refusal(study),
         "may": may_do(request, study.project),
     }
     return render(request, "results/releases/list.html", context, status=409 if problem else 200)

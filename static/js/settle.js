@@ -1,9 +1,10 @@
-// Settling by keyboard: digits choose among the options of the question, J and K lead to those beside it in the list.
+// Settling: a click on a card or a digit chooses among the options of the question, J and K lead to those beside it in
+// the list.
 
 const isTyping = (target) => target.matches("textarea, select, input:not([type=radio])");
 
-function choose(digit) {
-  const input = document.querySelector(`[data-settle] [data-digit="${digit}"]`);
+function choose(attribute, value) {
+  const input = document.querySelector(`[data-settle] [${attribute}="${CSS.escape(value)}"]`);
   if (!input) return false;
   input.checked = true;
   input.focus();
@@ -20,6 +21,11 @@ document.addEventListener("keydown", (event) => {
   const { key, code, shiftKey, target } = event;
   if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || isTyping(target)) return;
   const name = !shiftKey && code.startsWith("Digit") ? code.slice(5) : key.toLowerCase();
-  const done = /^[0-9]$/.test(name) ? choose(name) : name === "j" ? follow("next") : name === "k" && follow("prev");
+  const done = /^[0-9]$/.test(name) ? choose("data-digit", name) : name === "j" ? follow("next") : name === "k" && follow("prev");
   if (done) event.preventDefault();
+});
+
+document.addEventListener("click", ({ target }) => {
+  const card = target.closest("a") ? null : target.closest("[data-chooses]");
+  if (card) choose("value", card.dataset.chooses);
 });

@@ -8,6 +8,8 @@ from typing import Any
 from django.db.models import Min
 
 from studies.actions.questions import About, facts_about, imported_answers
+from studies.actions.studies import columns
+from studies.design import read_design
 from studies.design.editor import apply_changes
 from studies.design.form_fields import STUDIES
 from studies.kinds import (
@@ -49,6 +51,11 @@ class QuestionType:
     ask: Mapping[str, Any] | None = None
     question: NewQuestion | None = None
     source: str = ""
+
+    @property
+    def makes_dataset(self) -> bool:
+        """Whether a new study that asks such questions accepts instances, unless its purpose is changed."""
+        return Study(**columns(read_design(self.study_file()))).accepts
 
     def study_file(self, **values: str | None) -> str:
         """Return a study file that asks such questions, with these values at its top, those that are not None."""

@@ -218,11 +218,8 @@ def _picture_columns(columns: Sequence[str], values: Mapping[str, list[Any]]) ->
 
 def _guess_images(pictures: Sequence[str], groups: Sequence[ImageGroup], captions: Sequence[str]) -> dict[str, str]:
     grouped = {column for group in groups for column in group.columns}
-    single = _roles([column for column in pictures if column not in grouped], "image", _PICTURE_NAMES)
-    foils = [column for column in single if is_foil_name(_slug(column))]
-    if len(foils) == 1 and len(single) == 2:
-        # The roles that questions and exports know them by.
-        single = {column: "negative_image" if column in foils else "image" for column in single}
+    alone = [column for column in pictures if column not in grouped]
+    single = _pair_roles(_roles(alone, "image", _PICTURE_NAMES), "image")
     guessed = {column: f"{IMAGE}:{role}" for column, role in single.items()}
     ways = [_way(group, captions) for group in groups]
     for group, way in zip(groups, ways, strict=True):
@@ -254,11 +251,7 @@ def _guess_captions(columns: Sequence[str], values: Mapping[str, list[Any]]) -> 
     named = [column for column in texts if _CAPTION_NAMES.search(_slug(column))] or prose[:1]
     # Other columns may be called so too: only where the values are prose.
     named += [column for column in prose if column not in named and is_foil_name(_slug(column))]
-    roles = _roles(named, "caption", _TEXT_NAMES)
-    foils = [column for column in roles if is_foil_name(_slug(column))]
-    if len(foils) == 1 and "caption" in roles.values():
-        # The role that questions and exports know it by.
-        roles[foils[0]] = "negative_caption"
+    roles = _pair_roles(_roles(named, "caption", _TEXT_NAMES), "caption")
     return {column: f"{CAPTION}:{role}" for column, role in roles.items()}
 
 
@@ -269,6 +262,18 @@ def _roles(columns: Sequence[str], default: str, usual: Container[str]) -> dict[
         is_default = _slug(column) in usual and default not in roles.values()
         roles[column] = _unused_name(default if is_default else guess_role(column) or default, roles.values())
     return roles
+
+
+def _pair_roles(roles: Mapping[str, str], default: str) -> dict[str, str]:
+    """Return `roles` with the names that questions and exports know a pair by, if one column is called like a foil.
+
+    Of two columns, both are renamed; of more, the foil, if another column has the `default` role.
+    """
+    foils = [column for column in roles if is_foil_name(_slug(column))]
+    if len(foils) != 1 or (len(roles) != 2 and default not in roles.values()):
+        return dict(roles)
+    renamed = dict.fromkeys(roles, default) if len(roles) == 2 else dict(roles)
+    return renamed | {foils[0]: f"negative_{default}"}
 
 
 def differ_only_in_number(columns: Sequence[str]) -> bool:

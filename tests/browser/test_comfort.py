@@ -109,3 +109,12 @@ def test_large_text_and_wide_spacing_cut_nothing_off(page: Page, at_work: Opener
         assert not seen["tooWide"]
         assert not overlaps(seen["apart"])
         expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)
+
+
+def test_send_is_readable_under_the_pointer_while_it_is_disabled(page: Page, at_work: Opener) -> None:
+    """Its soft text on the strong green of the hover had a contrast of 1.6 to 1."""
+    at_work(instances=1)
+    send = page.locator("[data-stage] [data-send]")
+    send.evaluate("(button) => { button.disabled = true; }")
+    send.hover(force=True)
+    expect(send).to_have_css("background-color", "rgba(0, 0, 0, 0)")

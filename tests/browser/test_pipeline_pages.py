@@ -78,10 +78,13 @@ def test_a_question_is_settled_with_the_keyboard_alone(signed_in: Page, live_ser
     expect(page.get_by_role("article", name="vase-2")).to_be_visible()
     page.keyboard.press("k")
     expect(page.get_by_role("article", name="vase-1")).to_be_visible()
+    # A click on a card chooses, too, and does not leave the page.
+    page.locator("[data-chooses='candidate-1'] img").click()
+    expect(page.get_by_role("radio", name="Image 2")).to_be_checked()
     page.keyboard.press("4")
-    expect(page.get_by_role("radio", name="Image 4 (candidate-3)")).to_be_checked()
+    expect(page.get_by_role("radio", name="Image 4")).to_be_checked()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("The question about vase-1 is settled as Image 4 (candidate-3).")
+    expect(page.get_by_role("status")).to_contain_text("The question about vase-1 is settled as Image 4.")
     assert Decision.objects.get(settled_choice="candidate-3").question.instance.key == "vase-1"
     # The next one follows by itself.
     expect(page.get_by_role("article", name="vase-2")).to_be_visible()

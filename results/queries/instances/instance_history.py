@@ -43,9 +43,15 @@ class ShownOption:
 
     @property
     def name(self) -> str:
-        """Its label, after the key that settles with it where options differ by an image or a text only."""
+        """Its label, after the key that settles with it where options differ by an image or a text only.
+
+        A label that only counts from 0, such as candidate-0, is left out: there would be two numbers.
+        """
         what = "Image" if self.image else "Text" if self.text else ""
-        return f"{what} {self.digit} ({self.label})" if what and self.shuffled and self.digit else self.label
+        if not what or not self.shuffled or not self.digit:
+            return self.label
+        is_counted = self.label.endswith(f"-{int(self.digit) - 1}")
+        return f"{what} {self.digit}" if is_counted else f"{what} {self.digit} ({self.label})"
 
 
 @dataclass(frozen=True)

@@ -155,6 +155,11 @@ def _say_import(study: str, told: Details) -> str:
     return f"imported {', '.join(files)}"
 
 
+def _say_import_request(verb: str) -> Callable[[str, Details], str]:
+    """Return a sentence about the import or the check of files."""
+    return lambda study, told: f"{verb} {'a check' if told.get('is_check') else 'the import'} of {told['files']}"
+
+
 def _say_duplicate(study: str, told: Details) -> str:
     again = f", about {format_count(told['instances'], 'instance')}" if "instances" in told else ""
     return f"created {study}, a copy of {told['original']}{again}"
@@ -261,8 +266,8 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.MEMBER_ADDED: _say_numbers("added {member} to the project, as {role}"),
     What.MEMBER_CHANGED: _say_numbers("changed the role of {member} to {role}"),
     What.MEMBER_REMOVED: _say_numbers("ended the membership of {member}"),
-    What.IMPORT_REQUESTED: _say_numbers("requested the import of {files}"),
-    What.IMPORT_CANCELLED: _say_numbers("cancelled the import of {files}"),
+    What.IMPORT_REQUESTED: _say_import_request("requested"),
+    What.IMPORT_CANCELLED: _say_import_request("cancelled"),
     What.MAPPING_CHANGE_REQUESTED: _say_numbers("requested a change of the mapping of {files}"),
     What.MAPPING_CHANGE_CANCELLED: _say_numbers("cancelled the change of the mapping of {files}"),
     What.MAPPING_CHANGED: _say_numbers("changed the mapping of {files}: {columns}"),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from annotation.models import Seat
 from studies.models import Project, Study, StudyState
@@ -12,19 +12,25 @@ COMPLETE = "complete"
 
 @dataclass(frozen=True)
 class StudyLink:
-    """A study, and how many of its `places` are `filled`, their last question answered. Drafts have no places."""
+    """A study, and how many of its `places` are `filled`, their last question answered, or `taken` by somebody now.
+
+    Drafts have no places.
+    """
 
     study: Study
     filled: int
+    taken: int
     places: int
 
 
 def study_links(project: Project) -> list[StudyLink]:
     """Return the studies of `project`, latest first. Takes two queries, however many answers there are."""
     places = Seat.objects.filter(study__project=project).order_by().values_list("study_id")
-    counted = {study: (filled, n) for study, filled, n in places.annotate(filled=Count("filled_at"), n=Count("pk"))}
+    taken = Count("pk", filter=Q(session__isnull=False, filled_at=None))
+    rows = places.annotate(filled=Count("filled_at"), taken=taken, n=Count("pk"))
+    counted = {study: counts for study, *counts in rows}
     studies = Study.objects.filter(project=project).defer("source", "design")
-    return [StudyLink(study, *counted.get(study.pk, (0, 0))) for study in studies]
+    return [StudyLink(study, *counted.get(study.pk, (0, 0, 0))) for study in studies]
 
 
 def stage_of(study: Study) -> str:

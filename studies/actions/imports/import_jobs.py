@@ -99,8 +99,13 @@ def _request(wanted: Import, *, by: Actor, now: datetime) -> Import:
     wanted.job, _ = request_job(kind=KIND, arguments={"import": wanted.pk}, by=person(by), now=now, key=str(wanted.pk))
     wanted.save(update_fields=["job"])
     what = What.MAPPING_CHANGE_REQUESTED if wanted.changes else What.IMPORT_REQUESTED
-    record(project=wanted.project, what=what, by=by, now=now, files=", ".join(wanted.names))
+    record(project=wanted.project, what=what, by=by, now=now, **_told(wanted))
     return wanted
+
+
+def _told(wanted: Import) -> dict[str, Any]:
+    """Return what events tell about an import. is_check: a dry run, which adds nothing."""
+    return {"files": ", ".join(wanted.names)} | ({"is_check": True} if wanted.dry_run else {})
 
 
 @transaction.atomic
@@ -138,7 +143,7 @@ def cancel_import(*, wanted: Import, by: User, now: datetime) -> None:
     if wanted.job is None or not Import.objects.unfinished().filter(pk=wanted.pk).exists():
         raise StudyError("This import has already ended, so there was nothing to cancel.")
     what = What.MAPPING_CHANGE_CANCELLED if wanted.changes_id else What.IMPORT_CANCELLED
-    record(project=wanted.project, what=what, by=by, now=now, files=", ".join(wanted.names))
+    record(project=wanted.project, what=what, by=by, now=now, **_told(wanted))
     cancel(job=wanted.job, now=now)
 
 

@@ -73,8 +73,9 @@ def test_answers_stand_side_by_side_with_who_gave_them(client: Client) -> None:
 def test_options_are_named_after_the_keys_that_choose_them(client: Client) -> None:
     page = words_of(client.get(LIST))
     for digit, name in enumerate(["candidate-0", "candidate-1", "candidate-2", "candidate-3"], start=1):
-        assert f'Image {digit} ({name}) <kbd aria-hidden="true">{digit}</kbd>' in page
-        assert f"<strong>Image {digit} ({name})</strong>" in page
+        assert f'value="{name}" required data-digit="{digit}"> Image {digit} <kbd' in page
+        assert f'data-chooses="{name}"> <img' in page
+        assert f"<strong>Image {digit}</strong>" in page
     assert 'None of these <kbd aria-hidden="true">0</kbd>' in page
 
 
@@ -88,7 +89,7 @@ def test_a_researcher_settles_a_question(client: Client, study: Study, researche
     assert listed(client, "settled") == ["vase-1"]
     assert listed(client, "disagree") == ["vase-1", "vase-2"]
     page = words_of(client.get(LIST, {"show": "settled"}))
-    assert "Settled as <strong>Image 2 (candidate-1)</strong> by researcher" in page
+    assert "Settled as <strong>Image 2</strong> by researcher" in page
     assert "<q>Clear.</q>" in page
 
 
@@ -230,7 +231,7 @@ def test_what_was_settled_can_be_undone_from_the_next_question(client: Client) -
     answered = settle(client, "vase-1")
     page = unescape(client.get(answered["Location"]).content.decode())
     way_back = f"{LIST}?show=settled&question={question('vase-1').pk}"
-    assert f'settled as Image 2 (candidate-1). <a href="{way_back}">Undo</a>' in page
+    assert f'settled as Image 2. <a href="{way_back}">Undo</a>' in page
     assert f"{question('vase-1').pk}/unsettle/" in client.get(way_back).content.decode()
 
 
@@ -240,7 +241,7 @@ def test_what_somebody_else_has_settled_meanwhile_stays_and_the_note_is_shown(cl
     response = settle(client, "vase-1", choice="candidate-2", note="I see it otherwise.")
     page = response.content.decode()
     assert response.status_code == 409
-    assert "researcher has already settled this question as Image 2 (candidate-1)." in page
+    assert "researcher has already settled this question as Image 2." in page
     assert "Your note was not saved: <q>I see it otherwise.</q>" in page
     decision = Decision.objects.get(question=question("vase-1"))
     assert (decision.settled_choice, decision.settled_note) == ("candidate-1", "Clear.")

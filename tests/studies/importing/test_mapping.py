@@ -95,6 +95,32 @@ from studies.importing.mapping import columns_of_role, guess_mapping, image_grou
             {"caption": "A red vase.", "wrong_caption": "A blue vase."},
             {"caption": "caption:caption", "wrong_caption": "caption:negative_caption"},
         ),
+        # A pair of which neither column has a usual name.
+        (
+            {
+                "shape no": "7",
+                "file": "a.png",
+                "foil file": "b.png",
+                "true sentence": "A red cube is left of a blue ball.",
+                "foil": "A blue ball is left of a red cube.",
+            },
+            {
+                "shape no": "other",
+                "file": "image:image",
+                "foil file": "image:negative_image",
+                "true sentence": "caption:caption",
+                "foil": "caption:negative_caption",
+            },
+        ),
+        # Three captions, none of them called caption.
+        (
+            {"true sentence": "A vase.", "other sentence": "A jar.", "foil": "A red jar."},
+            {
+                "true sentence": "caption:true_sentence",
+                "other sentence": "caption:other_sentence",
+                "foil": "caption:foil",
+            },
+        ),
         # Of several, each keeps its name.
         (
             {"caption": "A red vase.", "foil_1": "A blue vase.", "foil_2": "A red map."},

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from studies.models import Study, StudyState
-from tests.factories import NOON
+from tests.factories import NOON, sit_down
 from tests.pages import words_of
 
 PROJECT = "/projects/birds/"
@@ -55,6 +55,10 @@ def test_the_rail_says_what_its_numbers_count(client: Client, study: Study) -> N
     line = re.search(r'<ul class="rail-studies">.*?</ul>', words_of(client.get(PROJECT)))
     assert line
     assert '<span class="figures">0/1 place filled</span>' in line[0]
+    sit_down(study, "5f3c0ffee")
+    line = re.search(r'<ul class="rail-studies">.*?</ul>', words_of(client.get(PROJECT)))
+    assert line
+    assert '<span class="figures">0/1 place filled, 1 answering</span>' in line[0]
 
 
 @pytest.mark.parametrize("address", ["new-study/", "new-study/form/?kind=ambiguity"])

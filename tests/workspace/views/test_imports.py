@@ -15,6 +15,8 @@ from django.test.utils import CaptureQueriesContext
 
 from background.jobs import claim, fail, request_job
 from background.models import Job, JobState
+from results.queries.studies.events import latest_events
+from studies.actions.imports.import_jobs import cancel_import, request_again
 from studies.models import Import, Project, Upload
 from tests.factories import NOON, make_member, make_project
 
@@ -164,4 +166,20 @@ def test_what_was_looked_over_is_imported_by_one_button_that_goes_meanwhile(clie
     Import.objects.update(upload=None)
     Import.objects.filter(pk=going_on.pk).update(finished_at=NOON)
     assert "Checked.<" in shown(client)
+    # What the check said remains beside the import, and is called a check.
+    assert shown(client).count("Check of <strong>") == 1
     assert '<a href="/projects/vases/">Go on with' in shown(client)
+
+
+def test_activity_tells_a_check_from_an_import(project: Project) -> None:
+    checked, cancelled = waiting(project, dry_run=True, finished_at=NOON), waiting(project, dry_run=True)
+    by = make_member(project, "anna")
+    request_again(wanted=checked, by=by, now=NOON)
+    cancel_import(wanted=cancelled, by=by, now=NOON)
+    # Failed and tried again, it is a check again.
+    request_again(wanted=Import.objects.get(pk=cancelled.pk), by=by, now=NOON)
+    assert {line.what for line in latest_events(project, 9)} == {
+        "requested the import of vases.csv",
+        "cancelled a check of vases.csv",
+        "requested a check of vases.csv",
+    }

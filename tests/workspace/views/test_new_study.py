@@ -9,7 +9,7 @@ from django.test import Client
 from annotation.actions.launching.launch import launch
 from studies.models import Instance, InstanceImage, Project, Study
 from tests.factories import NOON, TESTS, create_draft, draw_image, make_instance, make_member, make_project
-from tests.pages import signed_in
+from tests.pages import signed_in, words_of
 
 pytestmark = pytest.mark.django_db
 
@@ -203,6 +203,33 @@ def test_a_launch_says_which_answers_are_right(editor: Client) -> None:
         "have the roles caption and negative_caption.",
         "Right answers: caption for image and negative_caption for negative_image.",
     ]
+
+
+def test_cards_form_and_launch_say_that_a_baseline_makes_no_dataset(editor: Client, project: Project) -> None:
+    for number, instance in enumerate(project.instances.all()):
+        for role in ("image", "negative_image"):
+            InstanceImage.objects.create(instance=instance, role=role, filename=role, image=draw_image(number))
+    types = {each.kind.name: each.makes_dataset for each in editor.get(NEW).context["types"]}
+    assert types == {
+        **dict.fromkeys(("best_of_n", "ambiguity", "describe", "rating", "compare", "check", "retrieve"), True),
+        **dict.fromkeys(("image_to_text", "text_to_image"), False),
+    }
+    assert words_of(editor.get(NEW)).count("Measures people; makes no dataset.") == 2
+    said = "This study measures people; it accepts nothing, so it makes no dataset."
+    baseline = f"{NEW}form/?kind=text_to_image"
+    assert said in words_of(editor.get(baseline))
+    filtering = form(editor.get(baseline), purpose="filter")
+    assert said not in words_of(editor.post(f"{NEW}foresee/", filtering))
+    assert said not in words_of(editor.get(FORM))
+    create_draft(project, instances=3, kind="text_to_image")
+    assert said in words_of(editor.get("/studies/vases/best-vase/launch/"))
+
+
+def test_a_project_without_instances_says_which_questions_make_a_dataset(editor: Client, project: Project) -> None:
+    project.instances.all().delete()
+    page = words_of(editor.get(NEW))
+    assert page.count("Measures people; makes no dataset.") == 2
+    assert page.count("Accepts instances for a dataset.") == 7
 
 
 def test_the_design_says_in_sentences_what_was_chosen(editor: Client, project: Project) -> None:

@@ -43,7 +43,29 @@ def test_a_preview_goes_through_every_page_and_stores_nothing(client: Client, dr
 
 def test_every_page_says_that_it_is_a_preview(client: Client, study: Study) -> None:
     for step in ("consent", "instructions-1", "1"):
-        assert "Preview, nothing is stored" in shown(client, step)
+        assert re.search(r"Preview of \d questions, nothing is stored", shown(client, step))
+    assert 'data-text-saved="Not stored"' in shown(client, "1")
+
+
+@pytest.mark.parametrize("launched", [False, True])
+def test_the_instructions_count_the_questions_of_a_whole_survey(client: Client, draft: Study, launched: bool) -> None:
+    """4 questions in one survey, of which the preview shows 3."""
+    if launched:
+        make_launched(draft)
+    page = shown(client, "instructions-1")
+    assert "<span>4 questions</span>" in page
+    assert "Preview of 3 questions" in page
+
+
+def test_the_end_names_prolific_only_where_people_come_from_it(client: Client, draft: Study) -> None:
+    for prolific, invited, words in (
+        (True, False, "their answers are saved and go back to Prolific."),
+        (True, True, "their answers are saved and, if they came from Prolific, go back there."),
+        (False, True, "their answers are saved."),
+    ):
+        changes = {"prolific": prolific, "invite": invited}
+        redesign(draft, recruitment=draft.design.recruitment.model_copy(update=changes))
+        assert words in shown(client, "end")
 
 
 def sent(client: Client, step: str) -> dict[str, Any]:
@@ -117,7 +139,7 @@ def test_practice_is_shown_with_its_feedback_and_stores_nothing(client: Client, 
     page = shown(client, "practice-1")
     assert "Practice question 1 of 2" in page
     assert "A bird under 3 roofs." in page
-    assert "Preview, nothing is stored" in page
+    assert "nothing is stored" in page
     assert "candidate" not in page
     found = []
     for value in ("1", "2", "3", "4", "none"):

@@ -118,7 +118,28 @@ def test_what_a_baseline_accepted_cannot_be_released(client: Client, researcher:
         prepare_release(study=study, about=About(release="v1"), by=TESTS, now=NOON)
     page = client.post("/studies/vases/captions/releases/", {"name": "v1", "format": "jsonl"})
     assert page.status_code == 409
-    assert "Release the study whose instances it asks about" in page.content.decode()
+    said = words_of(page)
+    assert "Create and launch one. Export the answers of captions on its Exports page." in said
+    assert "Create release" not in said
+    assert 'href="/projects/vases/new-study/"' in said
+    # The project's releases say it too, and so do the study's exports.
+    assert "Nothing can be released yet. A release needs a launched study" in words_of(
+        client.get("/projects/vases/releases/")
+    )
+    assert "captions accepts nothing, so it has no releases." in words_of(
+        client.get("/studies/vases/captions/exports/")
+    )
+
+
+def test_a_baseline_leads_to_the_releases_that_hold_its_answers(client: Client, researcher: User) -> None:
+    project = project_of(researcher)
+    open_study(project, STEP_3)
+    of_import = open_study(project, CAPTIONS)
+    address = "/studies/vases/captions/releases/"
+    # Its answers are about imported instances, which step-3 did not choose.
+    assert "Release step-3. Export the answers of captions on its Exports page." in words_of(client.get(address))
+    Study.objects.filter(pk=of_import.pk).update(fed_by=Study.objects.get(slug="step-3"))
+    assert "Release step-3: the answers of captions are part of that release." in words_of(client.get(address))
 
 
 def test_an_empty_project_says_so(client: Client, study: Study) -> None:

@@ -10,7 +10,7 @@ from annotation.models import Response, Seat, Session, SessionState
 from results.models import Pseudonym
 from studies.models import Event
 from tests.annotation.test_responses import send
-from tests.factories import arrive, arrive_at_work, launch_study, make_person, make_project
+from tests.factories import arrive, arrive_at_work, launch_study, make_person, make_project, redesign
 from tests.pages import words_of
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +34,15 @@ def test_a_returned_submission_frees_its_seat_and_keeps_its_answers(owner: Clien
     assert "1 answer kept." in page.content.decode()
     assert "65f00000000000000000bb01" not in page.content.decode()
     assert arrive(study, "ben").questions_total == 2
+
+
+def test_only_a_study_with_prolific_asks_for_ids_of_submissions(owner: Client) -> None:
+    study = launch_study(instances=3)
+    arrive(study, "ann")
+    said = "Release the place of a returned submission"
+    assert said in words_of(owner.get("/studies/vases/best-vase/"))
+    redesign(study, recruitment=study.design.recruitment.model_copy(update={"prolific": False}))
+    assert said not in words_of(owner.get("/studies/vases/best-vase/"))
 
 
 @pytest.mark.both

@@ -280,6 +280,7 @@ def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: St
     assert "Prolific’s feeUSD 2.67 33.33 %" in shown
     assert "Estimated costUSD 10.67" in shown
     assert "People1 one survey each" in shown
+    assert "Expected time40 min each, 40 min in total" in shown
     assert "Pay by the hourUSD 12.00" in shown
     assert "which is under" not in shown
 
@@ -291,17 +292,18 @@ def test_launching_says_first_how_wide_the_intervals_will_be(client: Client, dra
     assert "Expected precision" in shown
     # The table is as wide as its page: how wide an interval will be stands in its last columns.
     assert '<article class="card wide">' in client.get(f"/studies/birds/{pairs.slug}/launch/").content.decode()
-    # Four questions with two answers each, and twice as many.
-    assert "Krippendorff's alphaas planned48" in shown
-    assert "Krippendorff's alphatwice the questions816" in shown
-    assert "There are too few questions for an interval of agreement." in shown
+    # All four instances are asked about, so the study cannot have twice as many questions.
+    assert "of agreement: no interval. There are too few questions for an interval of agreement." in shown
+    # Two people of 40 minutes each.
+    assert "1.3 h in total" in shown
 
 
 def test_a_confirmed_launch_opens_the_study(client: Client, draft: Study) -> None:
     response = client.post(f"{PAGE}launch/", follow=True)
     draft.refresh_from_db()
     assert draft.state == StudyState.OPEN
-    assert "The study is open. Send annotators a link from the Recruit page" in response.content.decode()
+    link = f'<a href="{PAGE}recruit/">Recruit page</a>'
+    assert f"The study is open. Send annotators a link from the {link}" in response.content.decode()
 
 
 @pytest.mark.parametrize("prolific", [False, True])

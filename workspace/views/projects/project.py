@@ -19,6 +19,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from predictions.queries.duplicates import near_duplicates_of
 from results.models import Export, Release
 from results.queries.exports.available_exports import RemovalDates, find_removals, offered_exports
+from results.queries.exports.releasable_studies import releasable_studies
 from results.queries.instances.facets import FacetTable
 from results.queries.studies.events import event_facets, event_lines, latest_events
 from results.queries.studies.next_steps import next_steps, projects_needing_action
@@ -166,7 +167,7 @@ def releases(request: HttpRequest, project: Project) -> HttpResponse:
         "may": may_do(request, project),
         "releases": [_release_card(release, removed.of_release(release)) for release in made],
         "compared": made,
-        "studies": [study for study in studies_in_order(project) if may_keep(study)],
+        "studies": releasable_studies(project),
         "exports": offered_exports(exports[:EXPORTS_SHOWN]),
     }
     return render(request, "workspace/releases.html", context)

@@ -16,6 +16,7 @@ from studies.actions.studies import Plan
 from studies.design import Design
 from studies.design.sentences import describe_questions
 from studies.kinds import get_kind
+from studies.models import Study
 
 # An interval of fewer people says little, and its width follows no formula.
 FEWEST_PEOPLE = 5
@@ -39,6 +40,10 @@ class LaunchCost:
     minutes: int
     hours: float
     several: bool
+
+    @property
+    def all_minutes(self) -> int:
+        return self.people * self.minutes
 
     @property
     def whole(self) -> Decimal:
@@ -87,12 +92,15 @@ def planned_study(design: Design, plan: Plan) -> PlannedStudy:
         instances=plan.questions // each,
         answers=answers,
         doubled=(plan.answers // answers - plan.questions) // each,
+        has_more=design.instances.sample is not None,
     )
 
 
-def launch_preview(design: Design, plan: Plan) -> dict[str, Any]:
+def launch_preview(study: Study, plan: Plan) -> dict[str, Any]:
     """Return what templates/workspace/_plan.html shows."""
+    design = study.design
     return {
+        "accepts": study.accepts,
         "question_sentences": list(describe_questions(design)),
         "plan": plan,
         "pay": design.pay,

@@ -17,6 +17,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.actions.answering.practice import Terms
+from annotation.actions.launching import launch
 from annotation.language import interface_language, lang_attribute
 from annotation.money import format_pay
 from annotation.pages import (
@@ -28,6 +29,7 @@ from annotation.pages import (
     question_page,
     session_urls,
 )
+from annotation.recruitment import invite
 from annotation.views.guards import wants_json
 from annotation.views.page_context import study_context
 from annotation.views.practice import feedback_in_place
@@ -39,6 +41,7 @@ from studies.kinds import KINDS, get_kind, posted_values, shown_order
 from studies.markdown import render_headed
 from studies.models import Project, Question, Study
 from studies.permissions import Verb
+from studies.wording import format_count
 
 QUESTIONS_PER_PART = 3
 
@@ -196,8 +199,9 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], index: int) -> 
     if not step.number:
         minutes = study.design.time.estimated_minutes
         parts = len(study.design.parts)
-        context |= {"estimated_minutes": minutes, "total": total, "part_number": step.part + 1, "parts": parts}
-        context["in_part"] = sum(bool(one.number) for one in steps if one.part == step.part)
+        in_survey = _survey_questions(study)
+        context |= {"estimated_minutes": minutes, "total": in_survey, "part_number": step.part + 1, "parts": parts}
+        context["in_part"] = _share_of_part(study, step.part, in_survey)
         context["practice"] = _terms(study, steps) if steps[index + 1].practice else None
         return render(request, "annotation/instructions.html", context)
     context |= {
@@ -205,6 +209,24 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], index: int) -> 
         "ahead": _following_questions(study, steps, index, QUESTIONS_AHEAD),
     }
     return render(request, "annotation/work.html", context)
+
+
+def _survey_questions(study: Study) -> int:
+    """Return the number of questions of a whole survey, of which the preview shows a few."""
+    first = study.surveys.order_by("number").first()
+    if first is not None:
+        return first.survey_questions.count()
+    with suppress(StudyError):
+        plan = launch.foresee(study)
+        if plan.seats:
+            return round(plan.answers / plan.seats)
+    return study.design.surveys.size
+
+
+def _share_of_part(study: Study, part: int, in_survey: int) -> int:
+    """Return the number of questions of a part: each part asks all its variants about every instance."""
+    variants = [len(get_kind(each.kind).variants(each.ask)) for each in study.design.parts]
+    return round(in_survey * variants[part] / sum(variants))
 
 
 def _terms(study: Study, steps: list[Step]) -> Terms:
@@ -256,9 +278,10 @@ def _show_practice(request: HttpRequest, study: Study, steps: list[Step], place:
 
 def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
     here = _address(study, step)
-    return study_context(study, part=step.part, provider="prolific") | {
+    provider = "prolific" if study.design.recruitment.prolific else invite.PROVIDER
+    return study_context(study, part=step.part, provider=provider) | {
         "bar": Bar(
-            title=f"Preview, nothing is stored: {study.title}",
+            title=f"Preview of {format_count(total, 'question')}, nothing is stored: {study.title}",
             answered=max(0, step.number - 1),
             total=total,
             show_progress=step.number > 0,

@@ -17,6 +17,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateformat import format as date_format
+from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
@@ -45,7 +46,7 @@ from results.queries.studies.progress import (
 from results.queries.studies.question_reports import study_reports
 from results.queries.studies.sessions import SORTS, STATES, SessionFilter, read_filter, session_lines
 from results.queries.studies.skips import study_skips
-from results.reports.expected_precision import expected_precision_table
+from results.reports.expected_precision import expected_precision_tables
 from results.reports.page_tables import page_table
 from results.views.cached_statistics import numbers_for
 from results.views.form_values import read_field
@@ -371,7 +372,7 @@ CHANGES = {
         "Launch",
         "Launching freezes the design, creates the surveys and their places, and opens the links for annotators. "
         "You cannot undo it, but you can pause or close the study at any time.",
-        "The study is open. Send annotators a link from the Recruit page.",
+        "The study is open.",
         frozenset({StudyState.DRAFT}),
         StudyState.OPEN,
         lambda study, by, now: launch.launch(study=study, by=by, now=now),
@@ -441,9 +442,13 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 
 
 def _done(change: Change, study: Study) -> str:
-    if change.name == "launch" and study.design.recruitment.prolific:
-        return "The study is open. Send annotators a link from the Recruit page, or give Prolific its URL."
-    return change.done
+    if change.name != "launch":
+        return change.done
+    recruit = format_html(
+        '<a href="{}">Recruit page</a>', reverse("study_recruit", args=[study.project.slug, study.slug])
+    )
+    prolific = ", or give Prolific its URL" if study.design.recruitment.prolific else ""
+    return format_html("The study is open. Send annotators a link from the {}{}.", recruit, prolific)
 
 
 def _launch_in_background(request: HttpRequest, study: Study, change: Change) -> bool:
@@ -476,8 +481,8 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     except StudyError as error:
         return {"problems": (*awaited, *error.problems)}
     return {
-        **launch_preview(study.design, plan),
-        "tables": [page_table(expected_precision_table(planned_study(study.design, plan)))],
+        **launch_preview(study, plan),
+        "tables": [*map(page_table, expected_precision_tables(planned_study(study.design, plan)))],
         "problems": awaited,
         "warnings": launch.launch_warnings(study),
     }

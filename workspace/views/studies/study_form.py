@@ -197,7 +197,7 @@ def _preview_launch(project: Project, source: str) -> dict[str, Any]:
     except (DesignRefused, StudyError) as error:
         return {"unforeseen": [problem.message for problem in problems_in(error)]}
     precision = precision_sentence(design, plan)
-    return launch_preview(design, plan) | {"precision": precision, "fed_by": study.fed_by}
+    return launch_preview(study, plan) | {"precision": precision, "fed_by": study.fed_by}
 
 
 @project_view(Verb.DESIGN)
