@@ -6,6 +6,7 @@ So that no sentence says another number than its table. A sentence says so if th
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
+from analytics.position_bias import LEVEL
 from results.reports.base import Cell, Range, Shown, Table, Undefined
 from results.reports.explorer_links import ALL
 from results.reports.labels import AC1, PERCENT, short_kappa_paradox_note
@@ -29,8 +30,6 @@ COEFFICIENTS = (
     AC1,
     PERCENT,
 )
-# A position bias with a smaller p is mentioned.
-LEVEL = 0.05
 EFFECT = "Cohen's w"
 COULD_REPLACE = "Could replace an annotator"
 # Further parts are in the table only.

@@ -159,15 +159,17 @@ def positions_table(answers: Sequence[AnswerDetails]) -> Table:
     columns += [Column("Chi-squared", "coefficient"), Column("p", "p"), Column("Cohen's w", "coefficient")]
     rows: list[Sequence[Cell]] = []
     for kind, bias in _biases(answers).items():
-        test = [value_or_reason(value, bias.reason) for value in (bias.chi_squared, bias.p, bias.effect)]
+        p = None if bias.too_few else bias.p
+        test = [value_or_reason(value, bias.reason or bias.too_few) for value in (bias.chi_squared, p, bias.effect)]
         rows.append((kind, ALL, bias.n, None, *test))
         for position, (times, expected) in enumerate(zip(bias.counts, bias.expected, strict=True), start=1):
             rows.append((kind, str(position), times, expected, None, None, None))
     notes = [
         "Options are in random order, so without bias every position is chosen equally often. Answers with an option "
         "that is always last are left out. Cohen's w: .1 is a small effect, .3 a medium one. p assumes independent "
-        "answers, and is simulated if fewer than 5 are expected at a position. Different habits of different people "
-        "cancel out here; the annotators table tests each person separately."
+        "answers, and is simulated if fewer than 5 are expected at a position. It is left out if even all answers at "
+        "one position would not give p < 0.05: with fewer than 6 answers for two positions, or 4 for four. Different "
+        "habits of different people cancel out here; the annotators table tests each person separately."
     ]
     return Table("places", "Position bias", columns, rows, notes)
 
