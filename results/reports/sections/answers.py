@@ -13,7 +13,7 @@ from analytics.people import number_answers
 from analytics.position_bias import PositionBias, position_bias
 from analytics.work.pay import percentile
 from results.reports.base import Cell, Chart, Column, Point, Series, Table, Undefined
-from results.reports.cells import limits_or_reason, value_or_reason
+from results.reports.cells import chart_intervals_note, limits_or_reason, value_or_reason
 from results.reports.explorer_links import ALL
 from results.reports.facts import StudyFacts
 from results.reports.labels import answers_to
@@ -83,7 +83,11 @@ def rates_table(study: StudyFacts) -> Table:
         )
         for each in found
     ]
-    notes = ["Counted answers only. Intervals by person and instance: for other people and other instances."]
+    notes = [
+        "Counted answers only. Every answer counts once, so that the share of the right option can differ from the "
+        "score of people, in which every person counts once. Intervals by person and instance: for other people and "
+        "other instances."
+    ]
     called = (
         RIGHT_OPTION if each.option == RIGHT else study.label_spaces[each.kind].name(each.option) for each in found
     )
@@ -124,7 +128,8 @@ def _places_of_categories(categories: Sequence[Category]) -> Mapping[Category, l
 
 def rates_chart(study: StudyFacts) -> Chart:
     points: dict[str, list[Point]] = {}
-    for each in _rates(study):
+    found = list(_rates(study))
+    for each in found:
         label = category_label(each.category)
         points.setdefault(f"{each.kind}: {each.option}", []).append(
             Point(label, each.share.value, each.share.low, each.share.high)
@@ -134,8 +139,11 @@ def rates_chart(study: StudyFacts) -> Chart:
         f"{each.name} " + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value)
         for each in series
     )
-    axis = "Share of the answers, with its 95 % interval"
-    return Chart("rates", "Share of the answers per category", f"{words}.", "dots", "share", axis, series)
+    axis = "Share of the answers; lines: 95 % intervals"
+    note = chart_intervals_note(
+        (f"{each.option}, {category_label(each.category)}", each.share.reason) for each in found
+    )
+    return Chart("rates", "Share of the answers per category", f"{words}.", "dots", "share", axis, series, method=note)
 
 
 def _biases(answers: Iterable[AnswerDetails]) -> dict[str, PositionBias]:

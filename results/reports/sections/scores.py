@@ -8,7 +8,14 @@ from analytics.outcomes import Progress
 from analytics.people import PeopleScore, score_of_people
 from analytics.scores import CHANCE, Score, sum_of_scores, wilson_interval
 from results.reports.base import INSTANCES, Cell, Chart, Column, LinkedCount, Point, Reference, Series, Table, Undefined
-from results.reports.cells import limits_or_reason, range_over_instances, share_of, share_range, value_or_reason
+from results.reports.cells import (
+    chart_intervals_note,
+    limits_or_reason,
+    range_over_instances,
+    share_of,
+    share_range,
+    value_or_reason,
+)
 from results.reports.explorer_links import ALL, ANSWERED, instances_with_question, list_query
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.sections.funnel import Category, dataset_studies, kept_instances
@@ -406,10 +413,16 @@ def scores_chart(baselines: Sequence[Baseline]) -> Chart:
     )
     whole = any(each.has_whole for each in baselines)
     what = "Group score" if whole else "Share right"
-    axis = f"{what}, with its 95 % interval"
-    return Chart(
-        "scores", f"{what} per category", f"{what}. {words}.", "dots", "share", axis, series, _lines(baselines)
+    axis = f"{what}; lines: 95 % intervals"
+    note = chart_intervals_note(
+        (f"{baseline.study.slug}: " * several + f"{HUMANS}, {category_label(category)}", people_score(judged).reason)
+        for baseline in baselines
+        if (shown := first_score(baseline)) is not None
+        for category, judged in _drawn(baseline, shown).items()
     )
+    described = f"{what}. {words}."
+    title, lines = f"{what} per category", _lines(baselines)
+    return Chart("scores", title, described, "dots", "share", axis, series, lines, method=note)
 
 
 def _lines(baselines: Sequence[Baseline]) -> list[Reference]:
@@ -437,18 +450,26 @@ def _series(baseline: Baseline) -> Iterable[tuple[str, list[Point]]]:
     shown = first_score(baseline)
     if shown is None:
         return
-    by_label = by_category(shown.judged, baseline.categories)
+    drawn = _drawn(baseline, shown)
     labels = {
         category: f"{category_label(category)} (n = {len({one.unit for one in judged}):,})"
-        for category, judged in by_label.items()
-        if judged and (category == (ALL, ALL) or category[1] != ALL)
+        for category, judged in drawn.items()
     }
-    yield HUMANS, [_human_point(label, by_label[category]) for category, label in labels.items()]
+    yield HUMANS, [_human_point(label, drawn[category]) for category, label in labels.items()]
     for model in baseline.models:
         found = {
             category: scores[shown.name] for category, scores in category_scores(model, baseline.categories).items()
         }
         yield model.who, [_point(label, found[category]) for category, label in labels.items() if category in found]
+
+
+def _drawn(baseline: Baseline, shown: PeopleScores) -> Mapping[Category, Sequence[UnitScore]]:
+    """Return the units of each row of the chart: of all, and of each type with its subtype."""
+    return {
+        category: judged
+        for category, judged in by_category(shown.judged, baseline.categories).items()
+        if judged and (category == (ALL, ALL) or category[1] != ALL)
+    }
 
 
 def _human_point(label: str, judged: Sequence[UnitScore]) -> Point:
