@@ -42,7 +42,8 @@ FINER = frozenset(FOUR.values())
 OF_QUESTIONS = "Models on questions: the share right of exactly the questions that people answered, each counted once."
 PER_PERSON = (
     "Humans: each person's share right, averaged over people; each person counts once. Questions on which people "
-    "disagree are included. Settlements by researchers are ignored."
+    "disagree are included. Settlements by researchers are ignored. The share of all answers that are right can "
+    "differ: whoever answers more counts more there."
 )
 WHOLE = f"{OF_AN_INSTANCE} A person's instance counts where this person answered all of these questions about it."
 
@@ -388,8 +389,9 @@ def majority_table(baselines: Sequence[Baseline]) -> Table:
     notes = [
         "By majority: a question is right when more than half of its counted answers are. What a researcher settled "
         "does not enter. Questions that lack answers and those without a majority (conflicting) are left out. "
-        "This measures groups, not single people. Wilson's intervals, clustered by instance if an instance has "
-        "several questions."
+        "This measures groups, not single people. It can differ from the score of people, which includes the "
+        "questions on which they disagree and counts every person once. Wilson's intervals, clustered by instance if "
+        "an instance has several questions.",
     ]
     return Table("majority", "Scores by majority", columns, rows, notes, _slugs(baselines))
 
