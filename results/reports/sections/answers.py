@@ -18,7 +18,7 @@ from results.reports.explorer_links import ALL
 from results.reports.facts import StudyFacts
 from results.reports.labels import answers_to
 from results.reports.sections.activity import seconds_chart
-from results.reports.sections.funnel import Category
+from results.reports.sections.funnel import Category, have_types
 from results.reports.text import category_label
 
 RIGHT, RIGHT_OPTION = "right", "the right option"
@@ -129,6 +129,8 @@ def _places_of_categories(categories: Sequence[Category]) -> Mapping[Category, l
 def rates_chart(study: StudyFacts) -> Chart:
     points: dict[str, list[Point]] = {}
     found = list(_rates(study))
+    if not have_types(each.category for each in found):
+        found = [each for each in found if each.category == (ALL, ALL)]
     for each in found:
         label = category_label(each.category)
         points.setdefault(f"{each.kind}: {each.option}", []).append(

@@ -18,7 +18,7 @@ from results.reports.cells import (
 )
 from results.reports.explorer_links import ALL, ANSWERED, instances_with_question, list_query
 from results.reports.facts import ProjectFacts, StudyFacts
-from results.reports.sections.funnel import Category, dataset_studies, kept_instances
+from results.reports.sections.funnel import Category, dataset_studies, have_types, kept_instances
 from results.reports.sections.models import OF_AN_INSTANCE, ModelOutcomes, category_scores, models_on
 from results.reports.sections.people import (
     FOUR,
@@ -467,10 +467,12 @@ def _series(baseline: Baseline) -> Iterable[tuple[str, list[Point]]]:
 
 def _drawn(baseline: Baseline, shown: PeopleScores) -> Mapping[Category, Sequence[UnitScore]]:
     """Return the units of each row of the chart: of all, and of each type with its subtype."""
+    found = by_category(shown.judged, baseline.categories)
+    has_types = have_types(found)
     return {
         category: judged
-        for category, judged in by_category(shown.judged, baseline.categories).items()
-        if judged and (category == (ALL, ALL) or category[1] != ALL)
+        for category, judged in found.items()
+        if judged and (category == (ALL, ALL) or (category[1] != ALL and has_types))
     }
 
 
