@@ -311,9 +311,9 @@ def _mean(judged: Sequence[UnitScore]) -> Cell:
 
 def intervals_table(baselines: Sequence[Baseline]) -> Table:
     """Return every score with its sample size and 95 % interval, of people and of models."""
-    columns = [Column("Study"), Column("Who"), Column("Score"), Column("Value", "share"), Column("Unit")]
+    columns = [Column("Study"), Column("Who"), Column("Score"), Column("Value", "share")]
+    columns += [Column("95 % interval", "share"), Column("95 % interval for this person", "share"), Column("Unit")]
     columns += [Column(name, "count") for name in ("People", "Instances", "Questions", "Answers")]
-    columns += [Column("95 % interval", "share"), Column("95 % interval for this person", "share")]
     columns += [Column("ICC", "coefficient"), Column("Design effect", "coefficient")]
     rows: list[Sequence[Cell]] = []
     for baseline in baselines:
@@ -348,19 +348,18 @@ def _over_instances(judged: Sequence[UnitScore]) -> Cell:
 def _model_interval(
     baseline: Baseline, who: str, name: str, found: Score, unit: str, counts: Sequence[int], interval: Cell
 ) -> Sequence[Cell]:
-    beside = (None, *counts, None, interval, None, None, None)
-    return (baseline.study.slug, who, name, share_of(found), unit, *beside)
+    return (baseline.study.slug, who, name, share_of(found), interval, None, unit, None, *counts, None, None, None)
 
 
 def _human_interval(baseline: Baseline, each: PeopleScores) -> Sequence[Cell]:
     found = people_score(each.judged)
     about = [one.instance for one in each.judged]
     return (
-        *(baseline.study.slug, HUMANS, each.name, value_or_reason(found.value, found.reason), each.unit),
-        *(found.n_people, *baseline.counts(each.name, found.n_questions, about)),
-        found.n_answers * questions_per_unit(each.name),
+        *(baseline.study.slug, HUMANS, each.name, value_or_reason(found.value, found.reason)),
         limits_or_reason(found.low, found.high, found.reason),
         _over_instances(each.judged) if found.n_people == 1 else None,
+        *(each.unit, found.n_people, *baseline.counts(each.name, found.n_questions, about)),
+        found.n_answers * questions_per_unit(each.name),
         value_or_reason(found.icc, NO_ICC),
         value_or_reason(found.design_effect, found.reason),
     )
