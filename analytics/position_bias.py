@@ -7,13 +7,15 @@ counted from 0. The caller leaves out answers without a position ("none", "both"
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import prod, sqrt
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 NO_CHOICE, NOBODY = "Nobody had more than one place to choose.", "Nobody has chosen a place."
+# A smaller p is a position bias.
+LEVEL = 0.05
 # Smallest expected count for Pearson's approximation (Cochran 1954).
 LEAST_EXPECTED = 5
 # Number of Monte Carlo draws below that, and their seed: the same answers give the same p.
@@ -32,7 +34,8 @@ class PositionBias:
     counts, expected: per place. n: answers. effect: Cohen's w, 0 for none; .1 is small, .3 medium, .5 large.
     least_expected: the smallest expected count. p: from the chi-squared distribution; where an expected count is under
     5, which that is too rough for, from draws of places with equal chances, as `method` says ("chi-squared", "drawn").
-    chi_squared, degrees, p and effect are None exactly when `reason` says why.
+    chi_squared, degrees, p and effect are None exactly when `reason` says why. smallest_p: the p if all answers had
+    been at one place.
     """
 
     counts: tuple[int, ...]
@@ -45,6 +48,18 @@ class PositionBias:
     effect: float | None
     reason: str | None = None
     method: Method = CHI_SQUARED
+    smallest_p: float = 1.0
+
+    @property
+    def too_few(self) -> str | None:
+        """Why these answers cannot show a bias: even all of them at one place are likely by chance; else None.
+
+        That takes 6 answers for two places, 4 for four and 3 for ten.
+        """
+        if self.smallest_p < LEVEL:
+            return None
+        answers = "1 answer is" if self.n == 1 else f"{self.n} answers are"
+        return f"{answers} too few to tell: even all at one position give p = {self.smallest_p:.2f}."
 
 
 @dataclass(frozen=True)
@@ -96,7 +111,9 @@ def position_bias(chosen: Whole, shown: Whole | int) -> PositionBias:
         return PositionBias(*found, None, None, None, None, None, reason)
     p, method = _probability(chi_squared, degrees, groups, float(least))
     effect = sqrt(chi_squared / positions.size)
-    return PositionBias(*found, float(least), chi_squared, degrees, p, effect, None, method)
+    # All n answers are at one of k places with the probability k (1 / k)^n.
+    smallest_p = prod(float(size) ** (1 - answers) for answers, size in groups)
+    return PositionBias(*found, float(least), chi_squared, degrees, p, effect, None, method, smallest_p)
 
 
 def own_positions(chosen: Whole, shown: Whole | int, annotators: Sequence[Hashable]) -> OwnPositions:

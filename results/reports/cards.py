@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from analytics.outcomes import Outcome
 from results.reports import sentences
 from results.reports.base import SECTIONS, Card, Chart, Table
-from results.reports.explorer_links import word_of
+from results.reports.explorer_links import ALL, word_of
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.sections.agreement import filtering_table, reliabilities, reliability_table
 from results.reports.sections.annotator_pairs import pair_agreements, pairs_chart, pairs_table
@@ -36,7 +36,7 @@ from results.reports.sections.descriptions import (
     retrieval_agreement_table,
 )
 from results.reports.sections.estimates import alternative_table, powered_table
-from results.reports.sections.funnel import dataset_table, funnel_chart, funnel_table, kept_instances
+from results.reports.sections.funnel import dataset_table, funnel_chart, funnel_table, have_types, kept_instances
 from results.reports.sections.human_model_comparison import comparison_table, differences_chart
 from results.reports.sections.human_model_disagreement import disagreement_table
 from results.reports.sections.models import captions_table, mismatched_table, models_table
@@ -198,9 +198,19 @@ def _cost_card(project: ProjectFacts, chart: Chart | None = None) -> Card:
 
 
 def _card(name: str, sentence: str, tables: Sequence[Table], chart: Chart | None = None) -> Card:
+    tables = [_without_no_type(table) for table in tables]
     shown = [table for table in tables if table.says_something or (table.name in OUTCOMES and table.rows)]
     drawn = chart if chart is not None and chart.has_points else None
     return Card(name, *QUESTIONS[name], sentence, shown, drawn)
+
+
+def _without_no_type(table: Table) -> Table:
+    """Return `table` without the rows of instances without a type, if no instance has one."""
+    places = [place for place, column in enumerate(table.columns) if column.title in ("Type", "Subtype")]
+    categories = [tuple(str(row[place]) for place in places) for row in table.rows]
+    if not any(ALL in category for category in categories) or have_types(categories):
+        return table
+    return replace(table, rows=[row for row, names in zip(table.rows, categories, strict=True) if "" not in names])
 
 
 def _in_order(*cards: Card) -> list[Card]:

@@ -1,6 +1,6 @@
 """Table cells from numbers that may be undefined."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from analytics.intervals.bootstrap import Interval
 from analytics.intervals.clustered_means import clustered_mean
@@ -52,3 +52,19 @@ def range_over_both(values: Sequence[float], people: Sequence[Hashable] | None, 
     """Return the interval of a mean for other people and instances; without `people`, for other instances."""
     found = clustered_mean(values, people, instances)
     return limits_or_reason(found.low, found.high, found.reason)
+
+
+def chart_intervals_note(reasons: Iterable[tuple[str, str | None]]) -> str:
+    """Return what the intervals of a chart are for, and which of its dots have none and why.
+
+    reasons: the name of each dot, and why it has no interval, None if it has one.
+    """
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in reasons:
+        if reason is not None:
+            by_reason.setdefault(reason, []).append(name)
+    without = (f" No interval: {', '.join(names)}. {reason}" for reason, names in by_reason.items())
+    return (
+        "Chart: intervals of people are for other people and other instances, so they need two people and two "
+        f"instances. Those of the annotators table are for further answers of the same person.{''.join(without)}"
+    )

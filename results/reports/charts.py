@@ -40,6 +40,8 @@ MOST_NAMED = 4
 LETTER, SYMBOL, MOST_LEGEND_COLUMNS = 6.5, 30, 3
 # Of the name of a reference above the plot.
 REFERENCE_HEIGHT = 12
+# Between a legend and the plot, as Vega-Lite has it, which is enough for one reference.
+LEGEND_OFFSET = 18
 # Between the label of a row and its first mark, so that a marker at the lower end does not touch the label.
 LABEL_PADDING = 8
 # Colours that stay distinct for people with colour blindness (Okabe and Ito), for white paper.
@@ -138,7 +140,14 @@ def specify(chart: Chart) -> dict[str, Any]:
             titleFontSize=12,
             titleFontWeight="normal",
         )
-        .configure_legend(labelColor="var(--chart-ink)", labelFontSize=12, orient="top", title=None, symbolLimit=0)
+        .configure_legend(
+            labelColor="var(--chart-ink)",
+            labelFontSize=12,
+            orient="top",
+            title=None,
+            symbolLimit=0,
+            offset=LEGEND_OFFSET + REFERENCE_HEIGHT * max(len(chart.references) - 1, 0),
+        )
         .configure_view(stroke=None)
         .to_dict()
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from results.reports import charts
 from results.reports.base import SECTIONS, Card, Chart, Column, Report, Table, Undefined
-from results.reports.text import TextCell, TextTable, text_table
+from results.reports.text import TYPE, TextCell, TextTable, text_table
 
 # Longer tables are useless on a page and take browsers seconds.
 MOST_ROWS = 200
@@ -56,12 +56,12 @@ class PageCard:
 
 
 def page_cards(report: Report) -> list[PageCard]:
-    """Return the cards of `report`; long tables lose their middle."""
+    """Return the cards of `report`; long tables lose their middle, and all their empty columns."""
     return [_page_card(card) for card in report.cards]
 
 
 def _page_card(card: Card) -> PageCard:
-    tables = [page_table(table) for table in card.tables]
+    tables = [page_table(_without_empty(table)) for table in card.tables]
     about = (card.name, SECTIONS[card.section], card.question, card.sentence, card.simulated)
     return PageCard(*about, tables, card.chart)
 
@@ -101,6 +101,17 @@ def table_of_chart(chart: Chart) -> Table:
     columns = [Column(chart.x_axis), *(Column(series.name or chart.axis, chart.shown) for series in chart.series)]
     rows = [[label, *(of.get(series.name) for series in chart.series)] for label, of in values.items()]
     return Table(chart.name, chart.title, columns, rows)
+
+
+def _without_empty(table: Table) -> Table:
+    """Return `table` without the columns whose cells do not apply in any row; files keep them."""
+    kept = [
+        place
+        for place, column in enumerate(table.columns)
+        if column.title == TYPE or not table.rows or any(row[place] not in (None, "") for row in table.rows)
+    ]
+    columns = [table.columns[place] for place in kept]
+    return replace(table, columns=columns, rows=[tuple(row[place] for place in kept) for row in table.rows])
 
 
 def _shorten(table: Table, most: int) -> Table:

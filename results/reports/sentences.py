@@ -6,6 +6,7 @@ So that no sentence says another number than its table. A sentence says so if th
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
+from analytics.position_bias import LEVEL
 from results.reports.base import Cell, Range, Shown, Table, Undefined
 from results.reports.explorer_links import ALL
 from results.reports.labels import AC1, PERCENT, short_kappa_paradox_note
@@ -30,9 +31,9 @@ COEFFICIENTS = (
     AC1,
     PERCENT,
 )
-# A position bias with a smaller p is mentioned.
-LEVEL = 0.05
 EFFECT = "Cohen's w"
+# A wider interval of a share is explained if fewer people answered.
+WIDE, FEW_PEOPLE = 0.3, 10
 COULD_REPLACE = "Could replace an annotator"
 # Further parts are in the table only.
 MOST_NAMED = 3
@@ -159,8 +160,12 @@ def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[R
     units = "Instances" if unit == "instance" else "Questions"
     counts = [("Instances", "instance")] if unit == "instance" else []
     counts = [("People", "person"), *counts, ("Questions", "question"), ("Answers", "answer")]
+    interval = _interval(people["95 % interval"])
+    if _is_wide(people["95 % interval"]) and _number(people["People"]) < FEW_PEOPLE:
+        counts = counts[1:]
+        interval = interval.replace("; ", f", wide because of only {_count(people['People'], 'person')}; ")
     sample = ", ".join(_count(people[title], each) for title, each in counts)
-    in_brackets = f"({_interval(people['95 % interval'])}{sample})"
+    in_brackets = f"({interval}{sample})"
     # Answers of kinds with their own score can be partly right.
     verb, what = (
         ("score", "") if score.startswith("Score") else ("get", f" of {COUNTED_BY.get(score, 'questions')} right")
@@ -459,6 +464,10 @@ def _share(share: Cell, interval: Cell, n: Cell) -> str:
     return (
         f"{percent(_number(share))} ({_interval(interval)}{_count(n, 'answer')})" if _is_number(share) else "no answers"
     )
+
+
+def _is_wide(found: Cell) -> bool:
+    return isinstance(found, Range) and found.high - found.low > WIDE
 
 
 def _interval(found: Cell, shown: Shown = "share") -> str:

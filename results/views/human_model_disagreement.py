@@ -18,6 +18,7 @@ from results.queries.instances.human_model_disagreement import (
 from results.queries.studies.simulated_answers import simulated_in_project
 from results.reports.explorer_links import ALL, NO_NAME
 from results.reports.facts import Disagreement, Way
+from results.reports.sections.funnel import have_types
 from results.reports.sections.human_model_disagreement import TITLES, count_disagreements
 from results.reports.text import NO_TYPE
 from results.views.guards import project_view
@@ -63,7 +64,10 @@ class CountedLine:
 def disagreement_context(project: Project, human_model_disagreements: Sequence[Disagreement]) -> dict[str, Any]:
     """Return the template context of the table whose counts link to what they count."""
     lines = []
-    for line in count_disagreements(human_model_disagreements):
+    counted = count_disagreements(human_model_disagreements)
+    if not have_types(line.category for line in counted):
+        counted = [line for line in counted if line.category == (ALL, ALL)]
+    for line in counted:
         named = {"study": line.study, "type": line.category[0], "subtype": line.category[1]}
         where = {name: value or NO_NAME for name, value in named.items() if value != ALL}
         counts = [

@@ -79,3 +79,17 @@ def test_without_a_choice_of_places_there_is_no_bias_and_no_habit(chosen: list[i
     bias = position_bias(chosen, shown)
     assert (bias.p, bias.chi_squared, bias.effect, bias.n, bias.reason) == (None, None, None, len(chosen), reason)
     assert own_positions(chosen, shown, list("ab")[: len(chosen)]).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("answers", "places", "smallest", "few"),
+    [(5, 2, 1 / 16, True), (6, 2, 1 / 32, False), (3, 4, 1 / 16, True), (4, 4, 1 / 64, False), (3, 10, 1 / 100, False)],
+)
+def test_too_few_answers_cannot_show_a_bias(answers: int, places: int, smallest: float, *, few: bool) -> None:
+    found = position_bias([0] * answers, places)
+    assert found.smallest_p == pytest.approx(smallest)
+    assert bool(found.too_few) is few
+
+
+def test_the_smallest_probability_is_a_product_over_numbers_of_places() -> None:
+    assert position_bias([0, 1, 0, 0], [2, 2, 4, 4]).smallest_p == pytest.approx(1 / 2 * 1 / 4)

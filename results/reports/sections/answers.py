@@ -13,12 +13,12 @@ from analytics.people import number_answers
 from analytics.position_bias import PositionBias, position_bias
 from analytics.work.pay import percentile
 from results.reports.base import Cell, Chart, Column, Point, Series, Table, Undefined
-from results.reports.cells import limits_or_reason, value_or_reason
+from results.reports.cells import chart_intervals_note, limits_or_reason, value_or_reason
 from results.reports.explorer_links import ALL
 from results.reports.facts import StudyFacts
 from results.reports.labels import answers_to
 from results.reports.sections.activity import seconds_chart
-from results.reports.sections.funnel import Category
+from results.reports.sections.funnel import Category, have_types
 from results.reports.text import category_label
 
 RIGHT, RIGHT_OPTION = "right", "the right option"
@@ -83,7 +83,11 @@ def rates_table(study: StudyFacts) -> Table:
         )
         for each in found
     ]
-    notes = ["Counted answers only. Intervals by person and instance: for other people and other instances."]
+    notes = [
+        "Counted answers only. Every answer counts once, so that the share of the right option can differ from the "
+        "score of people, in which every person counts once. Intervals by person and instance: for other people and "
+        "other instances."
+    ]
     called = (
         RIGHT_OPTION if each.option == RIGHT else study.label_spaces[each.kind].name(each.option) for each in found
     )
@@ -124,7 +128,10 @@ def _places_of_categories(categories: Sequence[Category]) -> Mapping[Category, l
 
 def rates_chart(study: StudyFacts) -> Chart:
     points: dict[str, list[Point]] = {}
-    for each in _rates(study):
+    found = list(_rates(study))
+    if not have_types(each.category for each in found):
+        found = [each for each in found if each.category == (ALL, ALL)]
+    for each in found:
         label = category_label(each.category)
         points.setdefault(f"{each.kind}: {each.option}", []).append(
             Point(label, each.share.value, each.share.low, each.share.high)
@@ -134,8 +141,11 @@ def rates_chart(study: StudyFacts) -> Chart:
         f"{each.name} " + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value)
         for each in series
     )
-    axis = "Share of the answers, with its 95 % interval"
-    return Chart("rates", "Share of the answers per category", f"{words}.", "dots", "share", axis, series)
+    axis = "Share of the answers; lines: 95 % intervals"
+    note = chart_intervals_note(
+        (f"{each.option}, {category_label(each.category)}", each.share.reason) for each in found
+    )
+    return Chart("rates", "Share of the answers per category", f"{words}.", "dots", "share", axis, series, method=note)
 
 
 def _biases(answers: Iterable[AnswerDetails]) -> dict[str, PositionBias]:
@@ -159,15 +169,17 @@ def positions_table(answers: Sequence[AnswerDetails]) -> Table:
     columns += [Column("Chi-squared", "coefficient"), Column("p", "p"), Column("Cohen's w", "coefficient")]
     rows: list[Sequence[Cell]] = []
     for kind, bias in _biases(answers).items():
-        test = [value_or_reason(value, bias.reason) for value in (bias.chi_squared, bias.p, bias.effect)]
+        p = None if bias.too_few else bias.p
+        test = [value_or_reason(value, bias.reason or bias.too_few) for value in (bias.chi_squared, p, bias.effect)]
         rows.append((kind, ALL, bias.n, None, *test))
         for position, (times, expected) in enumerate(zip(bias.counts, bias.expected, strict=True), start=1):
             rows.append((kind, str(position), times, expected, None, None, None))
     notes = [
         "Options are in random order, so without bias every position is chosen equally often. Answers with an option "
         "that is always last are left out. Cohen's w: .1 is a small effect, .3 a medium one. p assumes independent "
-        "answers, and is simulated if fewer than 5 are expected at a position. Different habits of different people "
-        "cancel out here; the annotators table tests each person separately."
+        "answers, and is simulated if fewer than 5 are expected at a position. It is left out if even all answers at "
+        "one position would not give p < 0.05: with fewer than 6 answers for two positions, or 4 for four. Different "
+        "habits of different people cancel out here; the annotators table tests each person separately."
     ]
     return Table("places", "Position bias", columns, rows, notes)
 

@@ -26,6 +26,11 @@ INSTANCES, ITEMS = "instances", "items"
 INSTANCES_ASKED, ITEMS_ASKED = "Instances asked", "Items asked"
 
 
+def have_types(categories: Iterable[Sequence[str]]) -> bool:
+    """Whether one of `categories` names a type or subtype. Otherwise the row of "no type" repeats that of all."""
+    return any(name not in ("", ALL) for category in categories for name in category)
+
+
 def funnel_table(project: ProjectFacts) -> Table:
     """Count items: a row for each study as a whole and for each of its types and subtypes."""
     counts = {study.slug: _counts(study, project) for study in project.studies}

@@ -8,10 +8,17 @@ from analytics.outcomes import Progress
 from analytics.people import PeopleScore, score_of_people
 from analytics.scores import CHANCE, Score, sum_of_scores, wilson_interval
 from results.reports.base import INSTANCES, Cell, Chart, Column, LinkedCount, Point, Reference, Series, Table, Undefined
-from results.reports.cells import limits_or_reason, range_over_instances, share_of, share_range, value_or_reason
+from results.reports.cells import (
+    chart_intervals_note,
+    limits_or_reason,
+    range_over_instances,
+    share_of,
+    share_range,
+    value_or_reason,
+)
 from results.reports.explorer_links import ALL, ANSWERED, instances_with_question, list_query
 from results.reports.facts import ProjectFacts, StudyFacts
-from results.reports.sections.funnel import Category, dataset_studies, kept_instances
+from results.reports.sections.funnel import Category, dataset_studies, have_types, kept_instances
 from results.reports.sections.models import OF_AN_INSTANCE, ModelOutcomes, category_scores, models_on
 from results.reports.sections.people import (
     FOUR,
@@ -35,7 +42,8 @@ FINER = frozenset(FOUR.values())
 OF_QUESTIONS = "Models on questions: the share right of exactly the questions that people answered, each counted once."
 PER_PERSON = (
     "Humans: each person's share right, averaged over people; each person counts once. Questions on which people "
-    "disagree are included. Settlements by researchers are ignored."
+    "disagree are included. Settlements by researchers are ignored. The share of all answers that are right can "
+    "differ: whoever answers more counts more there."
 )
 WHOLE = f"{OF_AN_INSTANCE} A person's instance counts where this person answered all of these questions about it."
 
@@ -303,9 +311,9 @@ def _mean(judged: Sequence[UnitScore]) -> Cell:
 
 def intervals_table(baselines: Sequence[Baseline]) -> Table:
     """Return every score with its sample size and 95 % interval, of people and of models."""
-    columns = [Column("Study"), Column("Who"), Column("Score"), Column("Value", "share"), Column("Unit")]
+    columns = [Column("Study"), Column("Who"), Column("Score"), Column("Value", "share")]
+    columns += [Column("95 % interval", "share"), Column("95 % interval for this person", "share"), Column("Unit")]
     columns += [Column(name, "count") for name in ("People", "Instances", "Questions", "Answers")]
-    columns += [Column("95 % interval", "share"), Column("95 % interval for this person", "share")]
     columns += [Column("ICC", "coefficient"), Column("Design effect", "coefficient")]
     rows: list[Sequence[Cell]] = []
     for baseline in baselines:
@@ -340,19 +348,18 @@ def _over_instances(judged: Sequence[UnitScore]) -> Cell:
 def _model_interval(
     baseline: Baseline, who: str, name: str, found: Score, unit: str, counts: Sequence[int], interval: Cell
 ) -> Sequence[Cell]:
-    beside = (None, *counts, None, interval, None, None, None)
-    return (baseline.study.slug, who, name, share_of(found), unit, *beside)
+    return (baseline.study.slug, who, name, share_of(found), interval, None, unit, None, *counts, None, None, None)
 
 
 def _human_interval(baseline: Baseline, each: PeopleScores) -> Sequence[Cell]:
     found = people_score(each.judged)
     about = [one.instance for one in each.judged]
     return (
-        *(baseline.study.slug, HUMANS, each.name, value_or_reason(found.value, found.reason), each.unit),
-        *(found.n_people, *baseline.counts(each.name, found.n_questions, about)),
-        found.n_answers * questions_per_unit(each.name),
+        *(baseline.study.slug, HUMANS, each.name, value_or_reason(found.value, found.reason)),
         limits_or_reason(found.low, found.high, found.reason),
         _over_instances(each.judged) if found.n_people == 1 else None,
+        *(each.unit, found.n_people, *baseline.counts(each.name, found.n_questions, about)),
+        found.n_answers * questions_per_unit(each.name),
         value_or_reason(found.icc, NO_ICC),
         value_or_reason(found.design_effect, found.reason),
     )
@@ -381,8 +388,9 @@ def majority_table(baselines: Sequence[Baseline]) -> Table:
     notes = [
         "By majority: a question is right when more than half of its counted answers are. What a researcher settled "
         "does not enter. Questions that lack answers and those without a majority (conflicting) are left out. "
-        "This measures groups, not single people. Wilson's intervals, clustered by instance if an instance has "
-        "several questions."
+        "This measures groups, not single people. It can differ from the score of people, which includes the "
+        "questions on which they disagree and counts every person once. Wilson's intervals, clustered by instance if "
+        "an instance has several questions.",
     ]
     return Table("majority", "Scores by majority", columns, rows, notes, _slugs(baselines))
 
@@ -406,10 +414,16 @@ def scores_chart(baselines: Sequence[Baseline]) -> Chart:
     )
     whole = any(each.has_whole for each in baselines)
     what = "Group score" if whole else "Share right"
-    axis = f"{what}, with its 95 % interval"
-    return Chart(
-        "scores", f"{what} per category", f"{what}. {words}.", "dots", "share", axis, series, _lines(baselines)
+    axis = f"{what}; lines: 95 % intervals"
+    note = chart_intervals_note(
+        (f"{baseline.study.slug}: " * several + f"{HUMANS}, {category_label(category)}", people_score(judged).reason)
+        for baseline in baselines
+        if (shown := first_score(baseline)) is not None
+        for category, judged in _drawn(baseline, shown).items()
     )
+    described = f"{what}. {words}."
+    title, lines = f"{what} per category", _lines(baselines)
+    return Chart("scores", title, described, "dots", "share", axis, series, lines, method=note)
 
 
 def _lines(baselines: Sequence[Baseline]) -> list[Reference]:
@@ -437,18 +451,28 @@ def _series(baseline: Baseline) -> Iterable[tuple[str, list[Point]]]:
     shown = first_score(baseline)
     if shown is None:
         return
-    by_label = by_category(shown.judged, baseline.categories)
+    drawn = _drawn(baseline, shown)
     labels = {
         category: f"{category_label(category)} (n = {len({one.unit for one in judged}):,})"
-        for category, judged in by_label.items()
-        if judged and (category == (ALL, ALL) or category[1] != ALL)
+        for category, judged in drawn.items()
     }
-    yield HUMANS, [_human_point(label, by_label[category]) for category, label in labels.items()]
+    yield HUMANS, [_human_point(label, drawn[category]) for category, label in labels.items()]
     for model in baseline.models:
         found = {
             category: scores[shown.name] for category, scores in category_scores(model, baseline.categories).items()
         }
         yield model.who, [_point(label, found[category]) for category, label in labels.items() if category in found]
+
+
+def _drawn(baseline: Baseline, shown: PeopleScores) -> Mapping[Category, Sequence[UnitScore]]:
+    """Return the units of each row of the chart: of all, and of each type with its subtype."""
+    found = by_category(shown.judged, baseline.categories)
+    has_types = have_types(found)
+    return {
+        category: judged
+        for category, judged in found.items()
+        if judged and (category == (ALL, ALL) or (category[1] != ALL and has_types))
+    }
 
 
 def _human_point(label: str, judged: Sequence[UnitScore]) -> Point:

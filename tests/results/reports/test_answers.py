@@ -17,6 +17,7 @@ from results.reports.sections.answers import (
     times_chart,
     times_table,
 )
+from results.reports.sentences import say_positions
 from tests.results.reports.small import BASELINE, STEP_3
 
 NONE = AnswerDetails(kind="best_of_n", category=("add", "obj"), position=None, positions=2, seconds=1.0)
@@ -81,12 +82,20 @@ def test_questions_about_one_instance_are_one_draw() -> None:
 
 
 def test_places_are_tested_against_equal_chances() -> None:
-    # Three times the first of two places and once the second: chi-squared (3-2)^2/2 + (1-2)^2/2 = 1, w = sqrt(1/4).
-    # Of 16 outcomes 10 are as uneven; 2 are expected per place, so p is drawn, with a standard error of .005.
-    whole, first, second = rows(positions_table([FIRST, FIRST, FIRST, SECOND, NONE]))
-    assert whole[:4] == ["best_of_n", "all", 4, None]
-    assert whole[4:] == [pytest.approx(1), pytest.approx(10 / 16, abs=0.02), pytest.approx(0.5)]
-    assert (first[1:4], second[1:4]) == (["1", 3, 2.0], ["2", 1, 2.0])
+    # Five times the first of two places and once the second: chi-squared (5-3)^2/3 + (1-3)^2/3 = 8/3, w = sqrt(4/9).
+    # Of 64 outcomes 14 are as uneven; 3 are expected per place, so p is drawn, with a standard error of .004.
+    whole, first, second = rows(positions_table([*[FIRST] * 5, SECOND, NONE]))
+    assert whole[:4] == ["best_of_n", "all", 6, None]
+    assert whole[4:] == [pytest.approx(8 / 3), pytest.approx(14 / 64, abs=0.02), pytest.approx(2 / 3)]
+    assert (first[1:4], second[1:4]) == (["1", 5, 3.0], ["2", 1, 3.0])
+
+
+def test_answers_that_could_not_show_a_bias_are_not_tested() -> None:
+    # All five at the first of two places have the probability 2 / 32.
+    table = positions_table([FIRST] * 5)
+    reason = "5 answers are too few to tell: even all at one position give p = 0.06."
+    assert rows(table)[0][5] == Undefined(reason)
+    assert say_positions(table) == f"No test yet: {reason}"
 
 
 def test_without_a_place_chosen_there_is_nothing_to_test() -> None:

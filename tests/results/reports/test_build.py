@@ -8,6 +8,7 @@ import pytest
 
 from results.reports.base import Range, Undefined
 from results.reports.build import report_of
+from results.reports.page_tables import page_cards
 from tests.results.reports.small import BASELINE, PROJECT, STEP_3
 
 REPORT = report_of(PROJECT)
@@ -125,11 +126,12 @@ def test_people_against_the_model_pairs_the_instances() -> None:
 
 def test_an_interval_names_people_instances_questions_and_answers() -> None:
     found = {(row[1], row[2]): row for row in rows("intervals")}
-    assert found["Humans", "Group"][:9] == ["baseline", "Humans", "Group", 0.5, "instance", 2, 2, 8, 8]
-    assert found["Humans", "Ipos2T"][4:9] == ["question", 2, 2, 2, 2]
-    assert found["CLIP_x", "Group"][4:9] == ["instance", None, 2, 8, None]
-    assert isinstance(found["Humans", "Group"][9], Range)
-    assert isinstance(found["CLIP_x", "Group"][9], Range)
+    assert found["Humans", "Group"][:4] == ["baseline", "Humans", "Group", 0.5]
+    assert found["Humans", "Group"][6:11] == ["instance", 2, 2, 8, 8]
+    assert found["Humans", "Ipos2T"][6:11] == ["question", 2, 2, 2, 2]
+    assert found["CLIP_x", "Group"][6:11] == ["instance", None, 2, 8, None]
+    assert isinstance(found["Humans", "Group"][4], Range)
+    assert isinstance(found["CLIP_x", "Group"][4], Range)
 
 
 def test_cost_and_wage() -> None:
@@ -152,3 +154,12 @@ def test_the_same_rows_make_the_same_report_without_an_id_of_an_annotator() -> N
     assert report_of(PROJECT) == REPORT
     cells = {str(cell) for table in REPORT.tables for row in table.rows for cell in row}
     assert not cells & {"901", "902", "903", "904"}
+
+
+def test_pages_leave_out_empty_columns_of_tables() -> None:
+    (found,) = [table for card in page_cards(REPORT) for table in card.tables if table.name == "intervals"]
+    titles = [heading.removesuffix(" (%)") for heading in found.headings]
+    assert titles[:5] == ["Study", "Who", "Score", "Value", "95 % interval"]
+    left_out = {column.title for column in REPORT.table("intervals").columns} - set(titles)
+    assert left_out == {"95 % interval for this person"}
+    assert {len(row) for row in found.cells} == {12}

@@ -43,6 +43,8 @@ def test_the_names_of_two_references_are_above_each_other() -> None:
     places = [re.search(rf'translate\(([\d.]+),(-?[\d.]+)\)"[^>]*>{name.name}<', svg) for name in levels]
     lower, upper = (float(place[2]) for place in places if place)
     assert lower - upper == charts.REFERENCE_HEIGHT
+    offsets = [charts.specify(replace(DOTS, references=levels[:n]))["config"]["legend"]["offset"] for n in range(3)]
+    assert offsets == [18, 18, 30], "no name is behind the legend"
 
 
 def test_the_picture_is_described_as_a_whole(drawing: charts.Drawing) -> None:

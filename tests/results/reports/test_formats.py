@@ -230,7 +230,7 @@ def test_the_charts_say_what_their_axes_measure() -> None:
     assert {chart.name: chart.axis for chart in report_of(PROJECT).charts} == {
         "funnel": "Instances",
         "pairs": "Cohen's kappa",
-        "scores": "Group score, with its 95 % interval",
+        "scores": "Group score; lines: 95 % intervals",
     }
 
 

@@ -83,6 +83,32 @@ def test_people_who_guess_get_fewer_groups_right_than_models_that_guess() -> Non
     assert chart.references == [Reference("chance, people", 1 / 16), Reference("chance, models", 1 / 6)]
 
 
+def test_the_chart_says_which_scores_have_no_interval_and_why() -> None:
+    """Both people answered about instance 1, of one type, and only ann about 2, of another."""
+    said = {ANN: {1: FOUR_RIGHT, 2: FOUR_RIGHT}, BEN: {1: FOUR_RIGHT}}
+    whole = replace(project(study(said, wanted=2)), categories={1: ("add", "obj"), 2: ("swap", "att")})
+    (chart,) = [each for each in report_of(whole).charts if each.name == "scores"]
+    assert chart.axis == "Group score; lines: 95 % intervals"
+    assert chart.method.endswith(
+        " No interval: Humans, add obj. Only one question was answered, so there is no interval for other questions. "
+        "No interval: Humans, swap att. Only one person answered, so there is no interval for other people."
+    )
+    assert [point.low is None for point in chart.series[0].points] == [False, True, True]
+
+
+def test_rows_of_no_type_are_left_out_where_no_instance_has_a_type() -> None:
+    whole = project(study({ANN: {1: FOUR_RIGHT, 2: FOUR_RIGHT}}))
+    models = [ModelFacts("CLIP", {1: (True,) * 4})]
+    untyped = report_of(replace(whole, categories=dict.fromkeys((1, 2), ("", "")), models=models))
+    for name in ("scores", "funnel", "dataset", "models"):
+        assert {(row["Type"], row["Subtype"]) for row in rows(untyped, name)} == {("all", "all")}
+    (chart,) = [each for each in untyped.charts if each.name == "scores"]
+    assert [point.label for series in chart.series for point in series.points] == ["all (n = 2)", "all (n = 2)"]
+    # One with a type: the other stands for itself.
+    typed = report_of(replace(whole, categories={1: ("add", ""), 2: ("", "")}))
+    assert ("", "") in {(row["Type"], row["Subtype"]) for row in rows(typed, "scores")}
+
+
 def test_what_was_said_of_instances_that_left_the_dataset_counts_and_is_said_to() -> None:
     whole = study({ANN: {1: FOUR_RIGHT, 2: FOUR_RIGHT}})
     left = [replace(one, outcome=Outcome.UNDONE) if one.instance == 2 else one for one in whole.questions]

@@ -72,6 +72,21 @@ def test_people_are_compared_with_the_best_model_and_chance() -> None:
 
 
 @pytest.mark.parametrize(
+    ("people", "low", "said"),
+    [
+        (4, 0.254, "95 % CI 25.4–99.1, wide because of only 4 people; 8 instances, 32 questions, 64 answers"),
+        (4, 0.7, "95 % CI 70.0–99.1; 4 people, 8 instances, 32 questions, 64 answers"),
+        (10, 0.254, "95 % CI 25.4–99.1; 10 people, 8 instances, 32 questions, 64 answers"),
+    ],
+)
+def test_a_wide_interval_of_few_people_says_why(people: int, low: float, said: str) -> None:
+    row = ("baseline", "Humans", "Group", 0.875, "instance", people, 8, 32, 64, Range(low, 0.991))
+    assert sentences.say_people(table(COMPACT), table(INTERVALS, row), {}) == (
+        f"Humans get 87.5 % of groups right ({said})."
+    )
+
+
+@pytest.mark.parametrize(
     ("rows", "sentence"),
     [
         ([], "Nobody has answered a question with a known right answer yet."),
