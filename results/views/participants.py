@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.actions.removing.removals import CannotRemove, RemovalEffects
+from annotation.models import Session
 from annotation.recruitment import invite
 from annotation.recruitment.prolific import entry as prolific
 from results import tasks
@@ -26,7 +27,7 @@ from results.queries.people.participants import people_lines, person_line
 from results.queries.people.person_page import PersonSession, answers_of, owed_by_currency, person_by_study, sessions_of
 from results.queries.studies.events import events_about_people
 from results.queries.studies.overview import accepted_by_study, accepted_counts, answers_sent
-from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
+from results.queries.studies.simulated_answers import all_simulated, simulated_in_project, simulated_studies
 from results.reports.base import Column, Table, Undefined
 from results.reports.page_tables import page_table, without_undefined
 from results.reports.sections.annotators import POSITION_FLAG, person_table
@@ -213,6 +214,7 @@ def people(request: HttpRequest, project: Project) -> HttpResponse:
         "may": may_do(request, project),
         "events": events_about_people(project),
         "simulated": simulated_in_project(project),
+        "all_simulated": all_simulated(Session.objects.filter(study__project=project)),
     }
     return render(request, "results/people/project.html", context)
 
@@ -246,6 +248,7 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
         "line": person_line(found),
         "sessions": sessions,
         "owed": owed_by_currency(sessions),
+        "all_simulated": all_simulated(Session.objects.filter(study__project=project, annotator=found.annotator_id)),
         "tables": [page_table(_most_important_first(table, _states(sessions)))] if table.rows else [],
         "answers": answers_of(found, study=study, differing=differing, page=page),
         "studies": [each.slug for each in studies],

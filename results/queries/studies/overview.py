@@ -12,7 +12,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
 from analytics.outcomes import Outcome
-from analytics.work.pay import platform_fee, projected_cost, rewards
+from analytics.work.pay import platform_fee, rewards
 from annotation.actions.arriving.draw_questions import count_ready
 from annotation.models import Decision, Response, Session, Slot
 from annotation.models.outcomes import accepted_items, question_is
@@ -223,18 +223,27 @@ def with_pictures(instances: Sequence[int]) -> list[tuple[Instance, list[Instanc
 class StudySpending:
     """Money of a study in its currency, major units.
 
-    spent: due for what was done so far, as in the table of costs. to_come: for the places that are not filled yet, if
-    the study is under way. fee: the platform's on both, if it recruits there; else 0.
+    owed: for what was done so far, as in the table of costs. to_come: for the places that are not filled yet, if the
+    study is under way. fee: the platform's on both, if it recruits there; else 0. fee_owed: the part of it on `owed`.
     """
 
     study: str
-    spent: Decimal
+    owed: Decimal
     to_come: Decimal
     fee: Decimal
+    fee_owed: Decimal = Decimal(0)
+
+    @property
+    def owed_with_fee(self) -> Decimal:
+        return self.owed + self.fee_owed
+
+    @property
+    def to_come_with_fee(self) -> Decimal:
+        return self.to_come + self.fee - self.fee_owed
 
     @property
     def total(self) -> Decimal:
-        return self.spent + self.to_come + self.fee
+        return self.owed + self.to_come + self.fee
 
 
 @dataclass(frozen=True)
@@ -245,16 +254,20 @@ class Spending:
     studies: Sequence[StudySpending]
 
     @property
-    def spent(self) -> Decimal:
-        return sum((each.spent for each in self.studies), Decimal(0))
+    def owed(self) -> Decimal:
+        return sum((each.owed for each in self.studies), Decimal(0))
+
+    @property
+    def owed_with_fee(self) -> Decimal:
+        return sum((each.owed_with_fee for each in self.studies), Decimal(0))
 
     @property
     def to_come(self) -> Decimal:
         return sum((each.to_come for each in self.studies), Decimal(0))
 
     @property
-    def fee(self) -> Decimal:
-        return sum((each.fee for each in self.studies), Decimal(0))
+    def to_come_with_fee(self) -> Decimal:
+        return sum((each.to_come_with_fee for each in self.studies), Decimal(0))
 
     @property
     def total(self) -> Decimal:
@@ -273,13 +286,12 @@ def project_spending(project: Project) -> list[Spending]:
     }
     found: dict[str, list[StudySpending]] = {}
     for study in studies:
-        pay, due = study.design.pay, owed[study.pk]
-        spent = due.for_sessions + projected_cost(pay.per_answer, due.answers_paid)
+        pay, so_far = study.design.pay, owed[study.pk].cost(study.design.pay.per_answer)
         seats, answers = open_places.get(study.pk, (0, 0))
         to_come = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
-        recruits = study.design.recruitment.prolific
-        fee = platform_fee(spent + to_come, settings.PLATFORM_FEE_PERCENT) if recruits else Decimal(0)
-        found.setdefault(pay.currency, []).append(StudySpending(study.slug, spent, to_come, fee))
+        percent = settings.PLATFORM_FEE_PERCENT if study.design.recruitment.prolific else Decimal(0)
+        fee, fee_owed = platform_fee(so_far + to_come, percent), platform_fee(so_far, percent)
+        found.setdefault(pay.currency, []).append(StudySpending(study.slug, so_far, to_come, fee, fee_owed))
     return [Spending(currency, found[currency]) for currency in sorted(found)]
 
 
@@ -319,7 +331,10 @@ class Totals:
             "accepted": list(self.accepted),
             "dataset": self.dataset,
             "spending": [
-                [each.currency, [[of.study, str(of.spent), str(of.to_come), str(of.fee)] for of in each.studies]]
+                [
+                    each.currency,
+                    [[of.study, *map(str, (of.owed, of.to_come, of.fee, of.fee_owed))] for of in each.studies],
+                ]
                 for each in self.spending
             ],
             "days": [[day.isoformat(), n] for day, n in self.days],
