@@ -8,13 +8,13 @@ from decimal import Decimal
 from typing import Any, Self
 
 from django.conf import settings
-from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
 from analytics.outcomes import Outcome
 from analytics.work.pay import platform_fee, rewards
 from annotation.actions.arriving.draw_questions import count_ready
-from annotation.models import Decision, Response, Session, Slot
+from annotation.models import Decision, Removal, Response, Session, Slot
 from annotation.models.outcomes import accepted_items, question_is
 from annotation.models.seats import IS_TO_COME
 from results.queries.instances.instance_list import images_of
@@ -164,17 +164,26 @@ def count_categories(project: Project) -> dict[tuple[str, str], int]:
 
 @dataclass(frozen=True)
 class Figures:
-    """Numbers of a project: answers that count and those wanted so far, and people who gave at least one."""
+    """Numbers of a project: answers that count and those wanted so far, and people who gave at least one.
+
+    removed: how many of these people withdrew or were excluded.
+    """
 
     answers: int
     wanted: int
     people: int
+    removed: int
 
 
 def figures_of(project: Project, lines: Sequence[StudyLine]) -> Figures:
     people = Session.objects.filter(study__project=project, questions_answered__gt=0)
     given, wanted = (sum(getattr(line.answers, name) for line in lines) for name in ("given", "wanted"))
-    return Figures(given, wanted, people.values("annotator_id").distinct().count())
+    removals = Removal.objects.in_force().filter(project=project, annotator=OuterRef("annotator_id"))
+    counted = people.aggregate(
+        people=Count("annotator_id", distinct=True),
+        removed=Count("annotator_id", distinct=True, filter=Exists(removals)),
+    )
+    return Figures(given, wanted, **counted)
 
 
 @dataclass(frozen=True)
