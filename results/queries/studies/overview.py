@@ -16,11 +16,10 @@ from analytics.work.pay import platform_fee, rewards
 from annotation.actions.arriving.draw_questions import count_ready
 from annotation.models import Decision, Removal, Response, Session, Slot
 from annotation.models.outcomes import accepted_items, question_is
-from annotation.models.seats import IS_TO_COME
 from results.queries.instances.instance_list import images_of
 from results.queries.people.payments_due import owed_by_study
 from results.queries.studies.live_study_status import wait_reasons
-from results.queries.studies.progress import Answers
+from results.queries.studies.progress import Answers, answers_of
 from studies.actions.projects.datasets import dataset_studies
 from studies.actions.questions import roles_asked, selected_instances
 from studies.models import UNDER_WAY, Event, Instance, InstanceImage, Project, Study, StudyState
@@ -124,8 +123,7 @@ def answers_by_study(project: Project) -> dict[int, Answers]:
     slots = Slot.objects.wanted().filter(seat__study__project=project).order_by().values_list("seat__study_id")
     counted = Response.objects.counted().filter(study__project=project).order_by()
     given = dict(counted.values_list("study_id").annotate(n=Count("pk")))
-    counts = slots.annotate(wanted=Count("pk"), to_come=Count("pk", filter=IS_TO_COME))
-    return {study: Answers(given.get(study, 0), wanted, to_come) for study, wanted, to_come in counts}
+    return answers_of(given, slots, Response.objects.filter(study__project=project).values_list("study_id"))
 
 
 def ready_by_study(project: Project, *, now: datetime) -> dict[int, int]:

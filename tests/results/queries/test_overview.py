@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from annotation.actions.removing.retire_questions import put_back, take_out
 from annotation.models import Response, Seat, Session, SessionState
 from results.queries.studies.overview import (
     Spending,
@@ -66,9 +67,14 @@ def test_a_place_of_somebody_excluded_costs_nothing_more_until_others_are_asked(
     sit_through(study, "ben", "none")
     exclude(project, "ben")
     ((line,),) = [study_lines(project, now=NOON)]
-    assert (line.answers, line.answers.without_place) == (Answers(0, 4, to_come=2), 2)
+    assert line.answers == Answers(0, 4, to_come=2, without_place=2)
     ((spending,),) = [each.studies for each in project_spending(project)]
     assert (spending.owed, spending.to_come) == (Decimal("0.20"), Decimal("0.20"))
+    # Nobody is asked a question that was taken out, so that it needs no place.
+    question = Response.objects.order_by("pk")[0].question
+    take_out(question=question, reason="Broken.", by=TESTS, now=NOON)
+    assert study_lines(project, now=NOON)[0].answers == Answers(0, 3, to_come=2, without_place=1)
+    put_back(question=question, by=TESTS, now=NOON)
     reopen(project, "ben")
     assert study_lines(project, now=NOON)[0].answers == Answers(0, 4, to_come=4)
     assert project_spending(project)[0].to_come == Decimal("0.40")
