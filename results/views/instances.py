@@ -12,10 +12,13 @@ from results.actions.pseudonyms import name_annotators
 from results.exporting.rows import target_text
 from results.queries.instances.explorer import (
     BY_FIGURES,
+    MOST_EXPLAINED,
+    NOT_ACCEPTED,
     ORDERS,
     SOURCE,
     InstanceFilters,
     list_instances,
+    lost_reasons,
     matching_words,
     page_of_instances,
 )
@@ -101,6 +104,8 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
     )
     if table and facets is None and count <= MOST_LOOKED_UP:
         facets = count_facets(table, project, studies, search.wanted, search.order, said=said, shown=shown.instances)
+    explains = search.wanted.state == NOT_ACCEPTED and count <= MOST_EXPLAINED
+    among = [each for each in studies if search.wanted.study in ("", each.slug)]
     may = may_do(request, project)
     coded = coded_texts(search, studies)
     context = {
@@ -119,6 +124,7 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
         "facets": facets_of(search, _names(project, studies, table), facets, coded),
         "active": active_filters(search, coded),
         "count": count,
+        "reasons": lost_reasons(project, among, shown.instances) if explains else (),
         "counted": _earlier_count(request, count),
         "page": page,
         **_choices(project, search.wanted, coded),

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.actions.removing.removals import CannotRemove, RemovalEffects
+from annotation.models import Session
 from annotation.recruitment import invite
 from annotation.recruitment.prolific import entry as prolific
 from results import tasks
@@ -22,11 +23,11 @@ from results.actions.participants import NamedAnnotator
 from results.actions.pseudonyms import name_annotators
 from results.errors import UnknownPerson
 from results.models import KeptNumbers, Pseudonym
-from results.queries.people.participants import people_lines, person_line
+from results.queries.people.participants import count_removed, people_lines, person_line
 from results.queries.people.person_page import PersonSession, answers_of, owed_by_currency, person_by_study, sessions_of
 from results.queries.studies.events import events_about_people
 from results.queries.studies.overview import accepted_by_study, accepted_counts, answers_sent
-from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
+from results.queries.studies.simulated_answers import all_simulated, simulated_in_project, simulated_studies
 from results.reports.base import Column, Table, Undefined
 from results.reports.page_tables import page_table, without_undefined
 from results.reports.sections.annotators import POSITION_FLAG, person_table
@@ -163,13 +164,13 @@ def _upper(share: float | None, limits: Sequence[float] | None) -> float | None:
 
 # In addresses -> as displayed, and what people are sorted by. Those without counted answers come last.
 ORDERS: Mapping[str, tuple[str, Callable[[PersonNumbers], float | None]]] = {
-    "": ("Lowest agreement first", lambda numbers: _upper(numbers.agreement, numbers.agreement_range)),
     "right": ("Fewest right first", lambda numbers: _upper(numbers.right, numbers.right_range)),
+    "agreement": ("Lowest agreement first", lambda numbers: _upper(numbers.agreement, numbers.agreement_range)),
     "fastest": ("Fastest first", lambda numbers: numbers.seconds),
     "answers": ("Most answers first", lambda numbers: -numbers.answers),
 }
 # Column that they are sorted by, if it is the upper end of an interval.
-AT_MOST = {"": "Agreement at most", "right": "Right at most"}
+AT_MOST = {"agreement": "Agreement at most", "right": "Right at most"}
 
 
 @project_view(Verb.VIEW)
@@ -181,8 +182,10 @@ def people(request: HttpRequest, project: Project) -> HttpResponse:
     kept = numbers_for(PEOPLE, project, answers=4 * answers_sent(project))
     stored = kept or compute_now(page=PEOPLE, project=project, now=timezone.now())
     numbers = {name: PersonNumbers(**each) for name, each in (stored.numbers or {}).items()}
-    who, order = read_field(request.GET, "who"), request.GET.get("order", "")
-    order = order if order in ORDERS else ""
+    who, asked = read_field(request.GET, "who"), request.GET.get("order", "")
+    # Errors first where right answers are known: people may rightly disagree, in preferences for example.
+    first_order = "right" if any(each.right is not None for each in numbers.values()) else "agreement"
+    order = asked if asked in ORDERS else first_order
     by = ORDERS[order][1]
 
     def sort_key(name: str) -> tuple[bool, bool, float, str]:
@@ -204,15 +207,18 @@ def people(request: HttpRequest, project: Project) -> HttpResponse:
         ],
         "has_flags": any(flags) or any(line.removal for line in lines.object_list),
         "notes": table.notes,
-        "orders": {name: title for name, (title, _) in ORDERS.items() if name},
-        "first_order": ORDERS[""][0],
-        "order": order,
+        "orders": {name: title for name, (title, _) in ORDERS.items() if name != first_order},
+        "first_order": ORDERS[first_order][0],
+        "order": "" if order == first_order else order,
         "at_most": AT_MOST.get(order, ""),
-        "query": urlencode({"order": order}) if order else "",
+        "by_agreement": order == "agreement",
+        "query": urlencode({"order": order}) if order != first_order else "",
         "who": who,
+        "removed": 0 if who else count_removed(project),
         "may": may_do(request, project),
         "events": events_about_people(project),
         "simulated": simulated_in_project(project),
+        "all_simulated": all_simulated(Session.objects.filter(study__project=project)),
     }
     return render(request, "results/people/project.html", context)
 
@@ -246,6 +252,7 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
         "line": person_line(found),
         "sessions": sessions,
         "owed": owed_by_currency(sessions),
+        "all_simulated": all_simulated(Session.objects.filter(study__project=project, annotator=found.annotator_id)),
         "tables": [page_table(_most_important_first(table, _states(sessions)))] if table.rows else [],
         "answers": answers_of(found, study=study, differing=differing, page=page),
         "studies": [each.slug for each in studies],

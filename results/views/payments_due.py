@@ -10,7 +10,8 @@ from django.views.decorators.http import require_safe
 from annotation.models import Session
 from annotation.models.sessions import has_unlikely_times
 from results.actions.pseudonyms import name_annotators
-from results.queries.people.payments_due import PersonOwed, all_amounts_due, owed_page
+from results.queries.people.payments_due import PersonOwed, all_amounts_due, owed_page, owed_sums
+from results.queries.studies.simulated_answers import all_simulated
 from results.views.guards import may_do, study_view
 from studies.models import Study
 from studies.permissions import Verb
@@ -28,6 +29,8 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "people": owed_page(study, page=request.GET.get("page")),
+        "total": owed_sums(study).cost(study.design.pay.per_answer),
+        "all_simulated": all_simulated(Session.objects.filter(study=study)),
         "unlikely_times": Session.objects.filter(has_unlikely_times(), study=study).count(),
         "may": may_do(request, study.project),
     }

@@ -1,6 +1,7 @@
 """Explorer: find instances by properties, captions, outcomes and answers."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -23,7 +24,7 @@ from results.queries.instances.pages import Order, Slice, slice_of
 from results.queries.studies.question_reports import reports_heard
 from results.queries.studies.skips import image_skips
 from results.reports.explorer_links import ANSWERED, NO_NAME, NOT_SHOWN, OUTCOME_WORDS, SETTLED, SEVERAL, in_address
-from studies.actions.projects.datasets import dataset_studies
+from studies.actions.projects.datasets import dataset_studies, ways_to_dataset
 from studies.actions.questions import upstream_studies
 from studies.models import Instance, InstanceImage, Project, Question, Study, SurveyQuestion, Tag
 
@@ -71,6 +72,10 @@ DIGITS = 9
 SECONDS = rf"[0-9]{{1,{DIGITS}}}(\.[0-9]{{1,3}})?"
 _WHOLE = re.compile(rf"[0-9]{{1,{DIGITS}}}")
 _SECONDS = re.compile(SECONDS)
+
+
+# Reading why an instance was lost takes time.
+MOST_EXPLAINED = 1_000
 
 
 @dataclass(frozen=True)
@@ -156,6 +161,22 @@ class Standing:
     study: Study
     outcome: Outcome
     why: str = ""
+
+
+@dataclass(frozen=True)
+class LostReason:
+    """How many of the lost instances have this outcome in `study` for this reason. is_only: all with this outcome."""
+
+    study: Study
+    outcome: Outcome
+    why: str
+    instances: int
+    is_only: bool
+
+    @property
+    def state(self) -> str:
+        """Return the outcome as addresses have it."""
+        return in_address(self.outcome)
 
 
 @dataclass(frozen=True)
@@ -428,3 +449,18 @@ def _standings(instances: Iterable[Instance], studies: Sequence[Study]) -> Mappi
         ]
         for instance in ids
     }
+
+
+def lost_reasons(project: Project, studies: Sequence[Study], lost: QuerySet[Instance]) -> list[LostReason]:
+    """Return why instances were lost in the dataset's studies and those upstream of them, or in all without a dataset.
+
+    lost: at most `MOST_EXPLAINED` instances. In the order of `studies`, the most frequent reason of each first.
+    """
+    on_the_way = {each.pk for way in ways_to_dataset(project) for each in way}
+    found: Counter[tuple[Study, Outcome, str]] = Counter()
+    for standings in _standings(lost, [each for each in studies if not on_the_way or each.pk in on_the_way]).values():
+        found.update((each.study, each.outcome, each.why) for each in standings if each.outcome in LOST)
+    reasons = Counter((study, outcome) for study, outcome, _ in found)
+    order = {study.pk: place for place, study in enumerate(studies)}
+    ordered = sorted(found.items(), key=lambda each: (order[each[0][0].pk], -each[1], each[0][2]))
+    return [LostReason(study, outcome, why, n, reasons[study, outcome] == 1) for (study, outcome, why), n in ordered]

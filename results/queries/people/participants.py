@@ -70,6 +70,11 @@ def people_lines(
     return found
 
 
+def count_removed(project: Project) -> int:
+    """Return how many people of `project` withdrew or were excluded."""
+    return Removal.objects.in_force().filter(project=project).order_by().values("annotator").distinct().count()
+
+
 def _lines(
     project: Project, studies: QuerySet[Study], named: Sequence[Pseudonym], owed: Mapping[int, Mapping[str, Decimal]]
 ) -> list[PersonLine]:

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
+from analytics.work.pay import projected_cost
 from annotation.models import Removal, Response, Session, SessionState
 from annotation.models.responses import counts
 from annotation.models.sessions import has_unlikely_times
@@ -124,6 +125,10 @@ class OwedSums:
     for_sessions: Decimal
     answers_paid: int
     paid_each: Mapping[Decimal, int]
+
+    def cost(self, per_answer: Decimal) -> Decimal:
+        """Return all of it, without fees."""
+        return self.for_sessions + projected_cost(per_answer, self.answers_paid)
 
 
 def owed_sums(study: Study) -> OwedSums:

@@ -71,6 +71,8 @@ def next_steps(
             steps.append(NextStep(Todo.SETTLE, line.study, conflicts.final[line.study.pk]))
     again = conflicts.asked_again
     steps += [step for line in lines for step in _study_steps(line, again.get(line.study.pk, 0))]
+    if without_place := sum(line.answers.without_place for line in lines if line.study.state == StudyState.OPEN):
+        steps.append(NextStep(Todo.ASK_OTHERS, number=without_place))
     if all(line.study.state == StudyState.CLOSED for line in lines) and not releases:
         # A study of the dataset, else the latest.
         accepting = [line.study for line in lines if line.study.accepts]
@@ -106,10 +108,9 @@ def _study_steps(line: StudyLine, asked_again: int) -> list[NextStep]:
     if study.completed_at:
         # As the periodic task found it, which knows what may be asked again and what upstream studies still accept.
         return [NextStep(Todo.CLOSE, study)]
-    others = [NextStep(Todo.ASK_OTHERS, study, answers.without_place)] if answers.without_place else []
-    if others and not (answers.to_come or asked_again or line.ready):
-        return others
-    return [*others, NextStep(Todo.WAIT, study, answers.to_come, asked_again, line.ready)]
+    if answers.without_place and not (answers.to_come or asked_again or line.ready):
+        return []
+    return [NextStep(Todo.WAIT, study, answers.to_come, asked_again, line.ready)]
 
 
 @dataclass(frozen=True)

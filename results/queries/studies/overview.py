@@ -8,19 +8,18 @@ from decimal import Decimal
 from typing import Any, Self
 
 from django.conf import settings
-from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
 from analytics.outcomes import Outcome
-from analytics.work.pay import platform_fee, projected_cost, rewards
+from analytics.work.pay import platform_fee, rewards
 from annotation.actions.arriving.draw_questions import count_ready
-from annotation.models import Decision, Response, Session, Slot
+from annotation.models import Decision, Removal, Response, Session, Slot
 from annotation.models.outcomes import accepted_items, question_is
-from annotation.models.seats import IS_TO_COME
 from results.queries.instances.instance_list import images_of
 from results.queries.people.payments_due import owed_by_study
 from results.queries.studies.live_study_status import wait_reasons
-from results.queries.studies.progress import Answers
+from results.queries.studies.progress import Answers, answers_of
 from studies.actions.projects.datasets import dataset_studies
 from studies.actions.questions import roles_asked, selected_instances
 from studies.models import UNDER_WAY, Event, Instance, InstanceImage, Project, Study, StudyState
@@ -124,8 +123,7 @@ def answers_by_study(project: Project) -> dict[int, Answers]:
     slots = Slot.objects.wanted().filter(seat__study__project=project).order_by().values_list("seat__study_id")
     counted = Response.objects.counted().filter(study__project=project).order_by()
     given = dict(counted.values_list("study_id").annotate(n=Count("pk")))
-    counts = slots.annotate(wanted=Count("pk"), to_come=Count("pk", filter=IS_TO_COME))
-    return {study: Answers(given.get(study, 0), wanted, to_come) for study, wanted, to_come in counts}
+    return answers_of(given, slots, Response.objects.filter(study__project=project).values_list("study_id"))
 
 
 def ready_by_study(project: Project, *, now: datetime) -> dict[int, int]:
@@ -164,17 +162,26 @@ def count_categories(project: Project) -> dict[tuple[str, str], int]:
 
 @dataclass(frozen=True)
 class Figures:
-    """Numbers of a project: answers that count and those wanted so far, and people who gave at least one."""
+    """Numbers of a project: answers that count and those wanted so far, and people who gave at least one.
+
+    removed: how many of these people withdrew or were excluded.
+    """
 
     answers: int
     wanted: int
     people: int
+    removed: int
 
 
 def figures_of(project: Project, lines: Sequence[StudyLine]) -> Figures:
     people = Session.objects.filter(study__project=project, questions_answered__gt=0)
     given, wanted = (sum(getattr(line.answers, name) for line in lines) for name in ("given", "wanted"))
-    return Figures(given, wanted, people.values("annotator_id").distinct().count())
+    removals = Removal.objects.in_force().filter(project=project, annotator=OuterRef("annotator_id"))
+    counted = people.aggregate(
+        people=Count("annotator_id", distinct=True),
+        removed=Count("annotator_id", distinct=True, filter=Exists(removals)),
+    )
+    return Figures(given, wanted, **counted)
 
 
 @dataclass(frozen=True)
@@ -223,18 +230,27 @@ def with_pictures(instances: Sequence[int]) -> list[tuple[Instance, list[Instanc
 class StudySpending:
     """Money of a study in its currency, major units.
 
-    spent: due for what was done so far, as in the table of costs. to_come: for the places that are not filled yet, if
-    the study is under way. fee: the platform's on both, if it recruits there; else 0.
+    owed: for what was done so far, as in the table of costs. to_come: for the places that are not filled yet, if the
+    study is under way. fee: the platform's on both, if it recruits there; else 0. fee_owed: the part of it on `owed`.
     """
 
     study: str
-    spent: Decimal
+    owed: Decimal
     to_come: Decimal
     fee: Decimal
+    fee_owed: Decimal = Decimal(0)
+
+    @property
+    def owed_with_fee(self) -> Decimal:
+        return self.owed + self.fee_owed
+
+    @property
+    def to_come_with_fee(self) -> Decimal:
+        return self.to_come + self.fee - self.fee_owed
 
     @property
     def total(self) -> Decimal:
-        return self.spent + self.to_come + self.fee
+        return self.owed + self.to_come + self.fee
 
 
 @dataclass(frozen=True)
@@ -245,16 +261,20 @@ class Spending:
     studies: Sequence[StudySpending]
 
     @property
-    def spent(self) -> Decimal:
-        return sum((each.spent for each in self.studies), Decimal(0))
+    def owed(self) -> Decimal:
+        return sum((each.owed for each in self.studies), Decimal(0))
+
+    @property
+    def owed_with_fee(self) -> Decimal:
+        return sum((each.owed_with_fee for each in self.studies), Decimal(0))
 
     @property
     def to_come(self) -> Decimal:
         return sum((each.to_come for each in self.studies), Decimal(0))
 
     @property
-    def fee(self) -> Decimal:
-        return sum((each.fee for each in self.studies), Decimal(0))
+    def to_come_with_fee(self) -> Decimal:
+        return sum((each.to_come_with_fee for each in self.studies), Decimal(0))
 
     @property
     def total(self) -> Decimal:
@@ -273,13 +293,12 @@ def project_spending(project: Project) -> list[Spending]:
     }
     found: dict[str, list[StudySpending]] = {}
     for study in studies:
-        pay, due = study.design.pay, owed[study.pk]
-        spent = due.for_sessions + projected_cost(pay.per_answer, due.answers_paid)
+        pay, so_far = study.design.pay, owed[study.pk].cost(study.design.pay.per_answer)
         seats, answers = open_places.get(study.pk, (0, 0))
         to_come = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
-        recruits = study.design.recruitment.prolific
-        fee = platform_fee(spent + to_come, settings.PLATFORM_FEE_PERCENT) if recruits else Decimal(0)
-        found.setdefault(pay.currency, []).append(StudySpending(study.slug, spent, to_come, fee))
+        percent = settings.PLATFORM_FEE_PERCENT if study.design.recruitment.prolific else Decimal(0)
+        fee, fee_owed = platform_fee(so_far + to_come, percent), platform_fee(so_far, percent)
+        found.setdefault(pay.currency, []).append(StudySpending(study.slug, so_far, to_come, fee, fee_owed))
     return [Spending(currency, found[currency]) for currency in sorted(found)]
 
 
@@ -319,7 +338,10 @@ class Totals:
             "accepted": list(self.accepted),
             "dataset": self.dataset,
             "spending": [
-                [each.currency, [[of.study, str(of.spent), str(of.to_come), str(of.fee)] for of in each.studies]]
+                [
+                    each.currency,
+                    [[of.study, *map(str, (of.owed, of.to_come, of.fee, of.fee_owed))] for of in each.studies],
+                ]
                 for each in self.spending
             ],
             "days": [[day.isoformat(), n] for day, n in self.days],

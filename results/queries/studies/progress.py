@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, Subquery, Sum, Window
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import Coalesce, RowNumber
 
 from analytics.outcomes import ACCEPTING, NOT_ACCEPTING, Outcome
@@ -41,16 +41,16 @@ class Seats:
 
 @dataclass(frozen=True)
 class Answers:
-    """Counted answers, slots for answers, and how many of the others open places can still give (`to_come`)."""
+    """Counted answers, and slots for answers.
+
+    to_come: answers that open places can still give. without_place: answers that are wanted and have no place, because
+    somebody whose answers no longer count has had it.
+    """
 
     given: int
     wanted: int
     to_come: int = 0
-
-    @property
-    def without_place(self) -> int:
-        """Answers that are wanted and have no open place: somebody whose answers no longer count has had it."""
-        return max(0, self.wanted - self.given - self.to_come)
+    without_place: int = 0
 
     @property
     def percent(self) -> int:
@@ -161,7 +161,7 @@ def progress_of(kept: Mapping[str, Any]) -> StudyProgress:
 def study_progress(study: Study) -> StudyProgress:
     surveys, questions = _surveys(study), _questions(study)
     answers, seats = [row.answers for row in surveys], [row.seats for row in surveys]
-    counts = (sum(getattr(each, name) for each in answers) for name in ("given", "wanted", "to_come"))
+    counts = (sum(getattr(each, name) for each in answers) for name in ("given", "wanted", "to_come", "without_place"))
     return StudyProgress(
         answers=Answers(*counts),
         seats=Seats(*(sum(getattr(each, name) for each in seats) for name in ("free", "taken", "filled"))),
@@ -187,12 +187,25 @@ def _surveys(study: Study) -> list[SurveyProgress]:
     )
     slots = Slot.objects.wanted().filter(seat__study=study).order_by().values_list("seat__survey_id")
     given = dict(Response.objects.counted_in(study).values_list("slot__seat__survey_id").annotate(n=Count("pk")))
-    counted = slots.annotate(wanted=Count("pk"), to_come=Count("pk", filter=IS_TO_COME))
-    answers = {survey: Answers(given.get(survey, 0), wanted, to_come) for survey, wanted, to_come in counted}
+    answers = answers_of(given, slots, Response.objects.filter(study=study).values_list("slot__seat__survey_id"))
     return [
         SurveyProgress(number, Seats(free, taken, filled), answers.get(survey, Answers(0, 0)))
         for survey, number, free, taken, filled in seats
     ]
+
+
+def answers_of(given: Mapping[int, int], slots: QuerySet[Any], responses: QuerySet[Any]) -> dict[int, Answers]:
+    """Return the progress of each study or survey with questions.
+
+    given: its counted answers. slots: its wanted slots, by its id. responses: all answers, by its id.
+    """
+    counts = list(slots.annotate(wanted=Count("pk"), to_come=Count("pk", filter=IS_TO_COME)))
+    uncounted: dict[int, int] = {}
+    # Reading all answers takes long, and is seldom needed.
+    if any(wanted > given.get(pk, 0) + to_come for pk, wanted, to_come in counts):
+        held = responses.filter(is_current=True, slot__isnull=False, question__undone_at=None).exclude(left_out="")
+        uncounted = dict(held.order_by().annotate(n=Count("pk")))
+    return {pk: Answers(given.get(pk, 0), wanted, to_come, uncounted.get(pk, 0)) for pk, wanted, to_come in counts}
 
 
 def _questions(study: Study) -> Questions:

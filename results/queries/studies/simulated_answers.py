@@ -40,6 +40,11 @@ def simulated_in_project(project: Project) -> str:
     return notice_of(simulated_studies(Study.objects.filter(project=project)))
 
 
+def all_simulated(sessions: QuerySet[Session]) -> bool:
+    """Whether all of `sessions` are simulated, so that nobody is really owed anything; False without any."""
+    return sessions.filter(is_simulated()).exists() and not sessions.exclude(is_simulated()).exists()
+
+
 def has_simulated_answer(studies: Sequence[Study], **about: OuterRef) -> Combinable:
     """Whether a program gave a counted answer in `studies`; about: lookup -> what it must be about."""
     if not Session.objects.filter(is_simulated(), study__in=studies).exists():

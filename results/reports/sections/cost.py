@@ -28,8 +28,9 @@ def cost_table(project: ProjectFacts) -> Table:
     ]
     if any(len(study.paid_each) > 1 for study in project.studies):
         notes.append(
-            "A session that finished with fewer answers than its study file asks for, such as one stopped half way, is "
-            "paid its share."
+            "A session that finished with fewer answers than its study file asks for, because no more questions were "
+            "left, is paid its share. A session that was stopped early has not finished: the Pay page says what it is "
+            "owed."
         )
     if any(map(_undecided, project.studies)):
         notes.append("Undecided: sessions with unlikely times, which are paid nothing until you accept them.")

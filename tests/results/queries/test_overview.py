@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from annotation.actions.removing.retire_questions import put_back, take_out
 from annotation.models import Response, Seat, Session, SessionState
 from results.queries.studies.overview import (
     Spending,
@@ -39,11 +40,13 @@ def test_spending_is_what_is_due_and_what_open_places_will_cost(project: Project
     sit_through(by_session, "ann", "none")
     by_answer = open_study(project, STEP_3 | PER_ANSWER)
     sit_through(by_answer, "ben", by_key(vase_0="none"))
-    euro = Spending("EUR", [StudySpending("other", Decimal("0.10"), Decimal("0.30"), Decimal("0.13"))])
-    dollars = Spending("USD", [StudySpending("step-3", Decimal("2.00"), Decimal("2.00"), Decimal("1.33"))])
+    euro = Spending("EUR", [StudySpending("other", Decimal("0.10"), Decimal("0.30"), Decimal("0.13"), Decimal("0.03"))])
+    dollars = Spending(
+        "USD", [StudySpending("step-3", Decimal("2.00"), Decimal("2.00"), Decimal("1.33"), Decimal("0.67"))]
+    )
     assert project_spending(project) == [euro, dollars]
     change_state(study=by_session, to=StudyState.CLOSED, by=TESTS, now=NOON)
-    closed = Spending("USD", [StudySpending("step-3", Decimal("2.00"), Decimal(0), Decimal("0.67"))])
+    closed = Spending("USD", [StudySpending("step-3", Decimal("2.00"), Decimal(0), Decimal("0.67"), Decimal("0.67"))])
     assert project_spending(project) == [euro, closed]
 
 
@@ -55,7 +58,7 @@ def test_a_place_that_was_filled_for_less_costs_nothing_more(project: Project) -
     Session.objects.filter(pk=session.pk).update(state=SessionState.FINISHED, ended_at=NOON)
     Seat.objects.filter(session=session).update(filled_at=NOON)
     ((spending,),) = [each.studies for each in project_spending(project)]
-    assert (spending.spent, spending.to_come) == (Decimal("1.00"), Decimal("2.00"))
+    assert (spending.owed, spending.to_come) == (Decimal("1.00"), Decimal("2.00"))
 
 
 def test_a_place_of_somebody_excluded_costs_nothing_more_until_others_are_asked(project: Project) -> None:
@@ -64,9 +67,14 @@ def test_a_place_of_somebody_excluded_costs_nothing_more_until_others_are_asked(
     sit_through(study, "ben", "none")
     exclude(project, "ben")
     ((line,),) = [study_lines(project, now=NOON)]
-    assert (line.answers, line.answers.without_place) == (Answers(0, 4, to_come=2), 2)
+    assert line.answers == Answers(0, 4, to_come=2, without_place=2)
     ((spending,),) = [each.studies for each in project_spending(project)]
-    assert (spending.spent, spending.to_come) == (Decimal("0.20"), Decimal("0.20"))
+    assert (spending.owed, spending.to_come) == (Decimal("0.20"), Decimal("0.20"))
+    # Nobody is asked a question that was taken out, so that it needs no place.
+    question = Response.objects.order_by("pk")[0].question
+    take_out(question=question, reason="Broken.", by=TESTS, now=NOON)
+    assert study_lines(project, now=NOON)[0].answers == Answers(0, 3, to_come=2, without_place=1)
+    put_back(question=question, by=TESTS, now=NOON)
     reopen(project, "ben")
     assert study_lines(project, now=NOON)[0].answers == Answers(0, 4, to_come=4)
     assert project_spending(project)[0].to_come == Decimal("0.40")
@@ -80,7 +88,9 @@ def test_the_fee_of_prolific_is_estimated_for_what_is_spent_and_to_come(project:
     open_study(project, PER_SESSION | by_link)
     (dollars,) = project_spending(project)
     assert [(each.study, each.fee) for each in dollars.studies] == [("links", 0), ("step-3", Decimal("1.33"))]
-    assert (dollars.spent, dollars.to_come, dollars.fee) == (Decimal("2.00"), Decimal("4.00"), Decimal("1.33"))
+    assert (dollars.owed, dollars.to_come) == (Decimal("2.00"), Decimal("4.00"))
+    # Of the fee, 0.67 are on what is owed.
+    assert (dollars.owed_with_fee, dollars.to_come_with_fee) == (Decimal("2.67"), Decimal("4.66"))
     assert dollars.total == Decimal("7.33")
 
 

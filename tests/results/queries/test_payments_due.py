@@ -11,12 +11,13 @@ from django.test import Client
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session, responses
 from annotation.actions.ending import platform_outcome
-from annotation.models import SessionState
+from annotation.models import Session, SessionState
 from annotation.session_pay import compute_pay
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.queries.people.payments_due import PersonOwed, all_amounts_due
 from results.queries.reports.report_rows import study_outline
+from results.simulated import REPLAY_PROVIDER
 from studies.design import Design, read_design
 from studies.models import CompletionCode, Study
 from tests.annotation.test_live_sessions import find, led_on, write
@@ -164,11 +165,19 @@ def test_the_page_and_the_csv_say_the_same(client: Client) -> None:
     page = client.get(f"/studies/{study.project.slug}/{study.slug}/owed/").content.decode()
     assert "0.48" in page
     assert "Finished with 1 of 3 answers, so the session is paid that share." in page
+    assert "<strong>0.48</strong>" in page, "the total"
+    assert "<h2>Owed</h2>" in page
     text = client.get(f"/studies/{study.project.slug}/{study.slug}/owed.csv").content.decode()
     (row,) = csv.DictReader(io.StringIO(text))
     assert row["annotator"] == Pseudonym.objects.get(annotator__provider_id="ben").name
     told = [row[name] for name in ("sessions", "answers", "endings", "currency", "for_sessions", "amount")]
     assert told == ["1", "1", "Finished (1)", "EUR", "0.40", "0.48"]
+    # Nobody is owed anything where all of it is simulated.
+    sessions_of_study = Session.objects.filter(study=study)
+    sessions_of_study.update(provider=REPLAY_PROVIDER)
+    page = client.get(f"/studies/{study.project.slug}/{study.slug}/owed/").content.decode()
+    assert "<h2>Would be owed</h2>" in page
+    sessions_of_study.update(provider=ben.provider)
     # Whoever finished and withdraws keeps what they earned.
     withdraw(describe.project, "ben")
     person = owed(study)["ben"]

@@ -54,7 +54,7 @@ def test_sessions_that_are_paid_a_share_make_the_row_add_up() -> None:
     row = dict(zip([column.title for column in table.columns], table.rows[0], strict=True))
     assert row["Finished sessions by pay"] == "4 at 1.00, 1 at 0.50, 1 undecided"
     assert row["Cost of sessions"] == Decimal("4.50")
-    assert "one stopped half way, is paid its share" in table.notes[1]
+    assert "because no more questions were left, is paid its share" in table.notes[1]
     assert table.notes[2].startswith("Undecided: sessions with unlikely times")
 
 

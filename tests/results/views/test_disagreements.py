@@ -93,6 +93,16 @@ def test_a_researcher_settles_a_question(client: Client, study: Study, researche
     assert "<q>Clear.</q>" in page
 
 
+def test_nobody_has_to_settle_in_a_study_that_accepts_nothing(client: Client, study: Study) -> None:
+    nobody_has_to = "so nobody has to settle this"
+    assert nobody_has_to not in words_of(client.get(LIST))
+    file = CAPTIONS | {"answers": 2, "instances": {"keys": ["vase-0"]}, "purpose": "baseline"}
+    captions = open_study(study.project, file)
+    sit_through(captions, "eve", "caption")
+    sit_through(captions, "fay", "negative_caption")
+    assert nobody_has_to in words_of(client.get("/studies/vases/captions/disagreements/"))
+
+
 def test_whoever_settles_is_not_told_which_answer_is_right(client: Client, study: Study) -> None:
     captions = open_study(study.project, CAPTIONS | {"answers": 2, "instances": {"keys": ["vase-0"]}})
     sit_through(captions, "eve", "caption")

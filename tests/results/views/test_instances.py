@@ -143,9 +143,13 @@ def test_a_page_looks_instances_up_in_order_and_does_not_list_all_that_match_fir
 
 def test_a_lost_instance_says_why_on_its_card_and_on_its_page(client: Client) -> None:
     why = "The only answer did not identify the original image."
-    rejected = words_of(client.get(LIST, {"state": "lost"}))
-    assert rejected.count(why) == 1
-    assert words_of(client.get(LIST, {"state": "lost", "look": "table"})).count(why) == 1
+    rejected = client.get(LIST, {"state": "lost"})
+    # At the card, and in the table of reasons.
+    assert words_of(rejected).count(why) == 2
+    ((reason),) = rejected.context["reasons"]
+    assert (reason.study.slug, reason.outcome, reason.why, reason.instances) == ("step-4", "rejected", why, 1)
+    assert '<a href="?study=step-4&amp;state=rejected">1</a>' in words_of(rejected)
+    assert words_of(client.get(LIST, {"state": "lost", "look": "table"})).count(why) == 2
     # In the timeline, and at the question.
     assert words_of(client.get(f"{LIST}vase-1/")).count(why) == 2
     kept = words_of(client.get(f"{LIST}vase-0/"))

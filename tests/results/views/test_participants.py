@@ -20,8 +20,8 @@ from results.models import Pseudonym
 from results.reports.base import Column, Table, Undefined
 from results.views.participants import _most_important_first
 from studies.kinds import get_kind
-from studies.models import Membership, PracticeQuestion, Project, Study
-from tests.factories import NOON, arrive_at_work, make_project
+from studies.models import InstanceImage, Membership, PracticeQuestion, Project, Question, Study
+from tests.factories import NOON, arrive_at_work, make_image, make_project
 from tests.pages import words_of
 from tests.removing import exclude, withdraw
 from tests.results.describing import find as find_image
@@ -199,7 +199,9 @@ def test_few_answers_alone_put_nobody_first(client: Client, researcher: User) ->
     assert next(iter(shares)) == name("dora")
     assert list(shares)[-1] == name("cleo")
     assert shares[name("cleo")] == "0.00"
-    assert "Sorted by “Agreement at most”, the upper end of the 95 % interval. Look first at" in words_of(page)
+    assert "Sorted by “Agreement at most”, the upper end of the 95 % interval. Check the annotators at" in words_of(
+        page
+    )
     most = [most for *_, most in page.context["rows"] if most is not None]
     assert most == sorted(most)
     assert ">Agreement at most, %</th>" in page.content.decode()
@@ -207,6 +209,38 @@ def test_few_answers_alone_put_nobody_first(client: Client, researcher: User) ->
     other = words_of(client.get(PAGE, {"order": "answers"}))
     assert "Sorted by “" not in other
     assert "at most, %" not in other
+
+
+def test_errors_come_first_where_right_answers_are_known(client: Client, researcher: User) -> None:
+    """Ann has all questions right, ben and cleo none, so that ann agrees with nobody."""
+    project = project_of(researcher)
+    for instance in project.instances.all():
+        image = make_image(f"n{instance.pk}")
+        InstanceImage.objects.create(instance=instance, role="negative_image", filename="n.png", image=image)
+    study = open_study(project, {"study": "pairs", "kind": "image_to_text", "answers": 3})
+
+    def wrong(question: Question) -> str:
+        options = get_kind(question.kind).options(question.content)
+        return next(each.key for each in options if each.key != question.right)
+
+    for person, choice in (("ann", lambda question: question.right), ("ben", wrong), ("cleo", wrong)):
+        sit_through(study, person, choice)
+    page = client.get(PAGE)
+    assert [line.name for line, *_ in page.context["rows"]][-1] == name("ann")
+    assert ">Right at most, %</th>" in page.content.decode()
+    by_agreement = client.get(PAGE, {"order": "agreement"})
+    assert "also those that people may answer differently" in words_of(by_agreement)
+    assert next(line.name for line, *_ in by_agreement.context["rows"]) == name("ann")
+
+
+def test_people_excluded_are_counted_beside_all_people(client: Client, researcher: User) -> None:
+    project = project_of(researcher)
+    study = open_study(project, STEP_3 | {"answers": 2})
+    for person in ("ann", "ben"):
+        sit_through(study, person, "none")
+    exclude(project, "ann")
+    assert "2, of them 1 excluded or withdrawn" in words_of(client.get(PAGE))
+    assert "<small>of them 1 excluded or withdrawn</small>" in words_of(client.get("/projects/vases/"))
 
 
 @pytest.mark.usefixtures("three")

@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
+from annotation.models import Session
 from predictions.queries.duplicates import near_duplicates_of
 from results.models import Export, Release
 from results.queries.exports.available_exports import RemovalDates, find_removals, offered_exports
@@ -37,7 +38,7 @@ from results.queries.studies.overview import (
 )
 from results.queries.studies.pipeline import funnel, studies_in_order
 from results.queries.studies.pipeline_graph import pipeline_graph
-from results.queries.studies.simulated_answers import simulated_in_project
+from results.queries.studies.simulated_answers import all_simulated, simulated_in_project
 from results.views.cached_statistics import large_project_figures
 from results.views.guards import may_do, project_view, signed_in_user, visible_projects
 from simulation.actions.demo_project import demo_of
@@ -108,6 +109,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
     frozen = project.releases.exclude(file="").count()
     keepers = [study for study in studies if may_keep(study)]
     in_dataset = [study for study in studies if study.in_dataset]
+    simulated = simulated_in_project(project)
     context = {
         "project": project,
         "kept": kept if table else None,
@@ -120,7 +122,8 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
             conflicts=totals.conflicts,
         ),
         "may": may_do(request, project),
-        "simulated": simulated_in_project(project),
+        "simulated": simulated,
+        "all_simulated": bool(simulated) and all_simulated(Session.objects.filter(study__project=project)),
         "studies": lines,
         "funnel": pipeline,
         "graph": pipeline_graph(pipeline),
