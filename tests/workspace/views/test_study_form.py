@@ -78,7 +78,9 @@ def test_a_draft_is_made_from_an_empty_form(editor: Client) -> None:
     source = editor.get(address).context["typed"]
     assert save(editor, address, source=source, study="second", title="Second", answers="2", contact="Ada")[0] == 302
     made = Study.objects.get(slug="second")
-    assert made.source == "study: second\ntitle: Second\nkind: best_of_n\ncontact: Ada\nanswers: 2\n"
+    assert made.source == "study: second\ntitle: Second\nkind: best_of_n\n" + (
+        "contact: Ada\ntime:\n  estimated_minutes: 3\nanswers: 2\n"
+    )
 
 
 def test_a_part_comes_by_a_button_and_nothing_is_saved_yet(editor: Client) -> None:
@@ -87,8 +89,8 @@ def test_a_part_comes_by_a_button_and_nothing_is_saved_yet(editor: Client) -> No
     assert re.search(r'<select id="parts.1.kind" name="parts.1.kind" autofocus', shown)
     assert "parts:\n- kind: rating\n" in shown
     ticks = re.findall(r'out"> (Leave this one out.*?)</label>', shown)
-    assert [re.sub("<.*?>", "", tick) for tick in ticks if "asked" in tick] == [
-        f"Leave this one out What is asked in part {part}" for part in (1, 2)
+    assert [re.sub("<.*?>", "", tick) for tick in ticks if "part" in tick] == [
+        f"Leave this one out Questions of part {part}" for part in (1, 2)
     ]
     assert Study.objects.get().source == FILE
 
