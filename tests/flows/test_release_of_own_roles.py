@@ -91,6 +91,7 @@ PAIRS = [
         "pic_true": f"{number}_a.png",
         "pic_foil": f"{number}_b.png",
         "answer": "caption",
+        "shape no": f"{number + 7}",
     }
     for number in range(2)
 ]
@@ -125,6 +126,7 @@ def test_the_roles_of_the_design_fill_the_pair_of_the_hugging_face_folder(tmp_pa
     loaded = datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))["test"]
     assert loaded[1]["image"].getpixel((0, 0)) == PIL.Image.open(io.BytesIO(pictures["1_a.png"])).getpixel((0, 0))
     assert (loaded[0]["other_images"], loaded[0]["target"]) == ([], "caption")
+    assert json.loads(loaded[0]["fields"]) == {"shape no": "7"}
     assert json.loads(loaded[0]["pair_roles"]) == {
         "caption": "caption",
         "image": "pic_true",
@@ -147,12 +149,16 @@ def test_the_tables_name_the_pictures_of_the_pair_and_their_files_lie_beside_the
     assert (first["image_file"], first["negative_image_file"]) == (true, foil)
     assert json.loads(first["image_files"]) == {"pic_foil": [foil], "pic_true": [true]}
     assert first["target"] == "caption"
+    # A column that the mapping does not name is kept as a note.
+    assert json.loads(first["fields"]) == {"shape no": "7"}
     frame = pd.read_parquet(tmp_path / "out-parquet" / "ambiguity-v1" / "instances.parquet")
+    assert [json.loads(fields) for fields in frame["fields"]] == [{"shape no": "7"}, {"shape no": "8"}]
     assert list(frame["image_sha256"]) == [sha(pictures["0_a.png"]), sha(pictures["1_a.png"])]
     assert {each["file"] for each in frame["images"][0]} == {true, foil}
     with (tmp_path / "out-jsonl" / "ambiguity-v1" / "instances.jsonl").open(encoding="utf-8") as lines:
         record = json.loads(next(lines))
     assert (record["image"], record["negative_image_sha256"]) == ("0_a.png", sha(pictures["0_b.png"]))
+    assert json.loads(record["fields"]) == {"shape no": "7"}
 
 
 def test_harnesses_get_every_question_and_every_picture_of_the_pairs(tmp_path: Path) -> None:

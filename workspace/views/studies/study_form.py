@@ -19,13 +19,13 @@ from annotation.actions.launching import launch
 from results.views.guards import project_view, signed_in_user, study_view
 from studies.actions.drafts import DraftChanged, create_once, fingerprint
 from studies.actions.question_types import QuestionType, names_in, question_type
-from studies.actions.studies import columns, feeding_study
+from studies.actions.studies import Plan, columns, feeding_study
 from studies.design import DesignRefused, Problem, read_design
 from studies.design.copies import write_study_file
 from studies.design.editor import apply_changes, value_at
 from studies.design.form_changes import apply_form
 from studies.design.form_fields import Fieldset, Form, build_form
-from studies.design.parser import read_values
+from studies.design.parser import Path, read_values
 from studies.design.sentences import describe_design
 from studies.design.spans import lost_comments
 from studies.errors import StudyError
@@ -111,13 +111,13 @@ def _first_file(project: Project, chosen: QuestionType, title: str, person: User
         contact = last.design.contact
     source = chosen.study_file(study=chosen.kind.name.replace("_", "-"), title=title, contact=contact)
     recruitment = last.design.recruitment if last is not None else None
-    changes = {
+    changes: dict[Path, Any] = {
         ("recruitment", name): False
         for name in ("prolific", "invite")
         if recruitment is not None and not getattr(recruitment, name)
     }
     minutes = _usual_minutes(project, chosen, apply_changes(source, {("title",): title or "x"}))
-    return apply_changes(source, {**changes, ("time", "estimated_minutes"): minutes})
+    return apply_changes(source, changes | {("time", "estimated_minutes"): minutes})
 
 
 def _usual_minutes(project: Project, chosen: QuestionType, source: str) -> int | None:
@@ -125,7 +125,7 @@ def _usual_minutes(project: Project, chosen: QuestionType, source: str) -> int |
 
     Two minutes for the first pages, and the usual time of each question; rounded up, from 10 on to fives.
     """
-    plan = _preview_launch(project, source).get("plan")
+    plan: Plan | None = _preview_launch(project, source).get("plan")
     if plan is None or not plan.seats:
         return None
     minutes = math.ceil(FIRST_PAGES_MINUTES + plan.answers / plan.seats * chosen.kind.usual_seconds / 60)
