@@ -24,6 +24,7 @@ from studies.actions.imports.importer import import_files
 from studies.actions.projects.datasets import set_dataset
 from studies.models import Instance, InstanceImage, Project, Study
 from tests.factories import NOON, TESTS, arrive_at_work, make_member, make_project
+from tests.pages import words_of
 from tests.results.pipelines import open_study, sit_through
 from tests.workspace.api.asking import script_of
 
@@ -245,6 +246,24 @@ def test_the_chosen_candidate_is_the_image_of_its_caption_and_all_candidates_sta
     ]
     (sample,) = pq.read_table(released(tmp_path, "choose", "parquet") / "instances.parquet").to_pylist()
     assert (sample["image"], sample["image_sha256"]) == ("two.png", sha(pictures["two.png"]))
+
+
+def test_the_page_of_releases_warns_of_columns_that_no_role_fills(client: Client, tmp_path: Path) -> None:
+    """The design names neither caption: the image's goes to `caption`, and the foil to no column."""
+    mapping = {**PAIR_MAPPING, "text": "caption:true_sentence", "foil": "caption:foil", "answer": "other"}
+    project, _ = imported(tmp_path, PAIRS, mapping)
+    ambiguity(project, caption="true_sentence", original="pic_true", generated="pic_foil")
+    client.force_login(make_member(project, "owner"))
+    page = words_of(client.get("/studies/vases/ambiguity/releases/"))
+    column = "<code>negative_caption</code>"
+    assert f"The column {column} would be empty, because no role fills it; foil has no column." in page
+    assert page.count("would be empty, because") == 1
+
+
+def test_the_page_of_releases_warns_of_no_column_that_is_filled(client: Client, tmp_path: Path) -> None:
+    make_pairs(tmp_path)
+    client.force_login(make_member(Project.objects.get(), "owner"))
+    assert "would be empty, because" not in words_of(client.get("/studies/vases/ambiguity/releases/"))
 
 
 def test_a_format_of_pairs_is_not_offered_or_made_for_items_without_a_pair(client: Client, tmp_path: Path) -> None:
