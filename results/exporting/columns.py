@@ -61,6 +61,11 @@ INSTANCE = (
         "The roles of what the columns image, caption, negative_image and negative_caption hold, by the studies.",
     ),
     Column("target", "sc:Text", "The right answer that the source file names; empty if it names none."),
+    Column(
+        "fields",
+        "sc:Text",
+        "The other fields of its row in the source, kept as notes, as a JSON object; empty if there are none.",
+    ),
 )
 
 # How a text was written; None if it was not recorded, or the browser did not report it.

@@ -68,7 +68,7 @@ class AcceptedInstance:
     `simulated` is True if a counted answer behind it, in this study or upstream, is simulated; None if unknown.
     `pair`: column -> the role that fills it, "" for none; {} if every column has the role of its own name, and in
     releases frozen by an older version. `target`: the right answer that the source file names, as JSON unless it is
-    text; "" for none.
+    text; "" for none. `fields`: the fields of the source's row that are kept as notes, as a JSON object; "" for none.
     """
 
     task: str
@@ -95,6 +95,7 @@ class AcceptedInstance:
     questions: Sequence[AcceptedQuestion] = ()
     pair: Mapping[str, str] = field(default_factory=dict)
     target: str = ""
+    fields: str = ""
 
     @property
     def name(self) -> str:
@@ -329,7 +330,7 @@ def instance_record(row: AcceptedInstance) -> dict[str, Any]:
 
 
 def target_text(target: Any) -> str:
-    """Return a right answer that a source file names: text as it is, anything else as JSON, "" for none."""
+    """Return a right answer or notes that a source file names: text as it is, anything else as JSON, "" for none."""
     if target is None or isinstance(target, str):
         return target or ""
     return json.dumps(target, ensure_ascii=False, sort_keys=True)

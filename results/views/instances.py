@@ -39,6 +39,7 @@ from results.queries.instances.instance_list import (
     images_of,
     named_images,
     one_origin,
+    sort_roles,
     tags_of,
 )
 from results.queries.instances.missing_questions import missing_questions
@@ -215,7 +216,8 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
                 votes_on(history, text=text),
                 scores.of(role),
             )
-            for role, text in instance.captions.items()
+            for role in sort_roles(instance.captions)
+            for text in [instance.captions[role]]
         ],
         "images": [
             ImageShown(

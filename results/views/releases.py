@@ -1,6 +1,6 @@
 """Releases requested on a page, frozen and written in the background. Only owners get provider ids."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
@@ -20,7 +20,7 @@ from results.exporting.dataset_card import About
 from results.exporting.spreadsheets import csv_lines
 from results.models import Release
 from results.queries.exports.available_exports import OfferedExport, RemovalDates, find_removals
-from results.queries.exports.empty_formats import FormatOption, empty_formats, format_options
+from results.queries.exports.empty_formats import FormatOption, empty_formats_and_columns, format_options
 from results.queries.exports.releasable_studies import release_refusal
 from results.queries.reports.report_rows import in_pipeline_order, release_studies
 from results.views.form_values import read_field
@@ -49,11 +49,14 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
             return redirect("study_releases", study.project.slug, study.slug)
     dataset = dataset_studies(study.project) if study.in_dataset else []
     behind = release_studies(dataset or [study]) if study.state != StudyState.DRAFT else []
+    formats, columns = empty_formats_and_columns(dataset or [study]) if behind else ({}, {})
     context = {
         "study": study,
         "launched": study.state != StudyState.DRAFT,
         "releases": _lines(study),
-        "formats": format_options(RELEASE_FORMATS, _empty_formats(study, dataset)),
+        # Empty whether the release holds the study alone or the whole dataset.
+        "formats": format_options(RELEASE_FORMATS, formats),
+        "empty_columns": columns,
         "dataset": [each.slug for each in dataset],
         "answered": [each.slug for each in behind],
         "unanswered": [each for each in in_pipeline_order(study.project) if behind and each not in behind],
@@ -63,11 +66,6 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
         "may": may_do(request, study.project),
     }
     return render(request, "results/releases/list.html", context, status=409 if problem else 200)
-
-
-def _empty_formats(study: Study, dataset: Sequence[Study]) -> Collection[str]:
-    """Return the formats that are empty whether the release holds `study` alone or the whole dataset."""
-    return empty_formats(dataset or [study]) if study.state != StudyState.DRAFT else ()
 
 
 @dataclass(frozen=True)

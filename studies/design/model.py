@@ -253,7 +253,9 @@ class Design(Section):
 
     version: int = entry(lambda _: VERSION, minimum=1, maximum=VERSION)
     """The version of the study file's format. Default: the current one."""
-    study: str = entry(..., group=_STUDY, pattern="^[a-z0-9]+(-[a-z0-9]+)*" + _END, maxLength=50)
+    study: str = entry(
+        ..., group=_STUDY, first=QUESTION, label="Name", pattern="^[a-z0-9]+(-[a-z0-9]+)*" + _END, maxLength=50
+    )
     """The name in URLs and commands: small letters, digits and single hyphens."""
     title: str = entry(..., group=_STUDY, first=QUESTION, minLength=1, maxLength=200)
     """The title that annotators read."""

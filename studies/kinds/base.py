@@ -284,6 +284,8 @@ class Kind(ABC):
     """Keys of the options that reject the instance."""
     answers_are_sources: ClassVar[bool] = False
     """Whether studies of other kinds can ask about its answers."""
+    usual_seconds: ClassVar[int] = 15
+    """Seconds that one question takes, by our own guess; new studies estimate the time of a survey from it."""
     collect_only: ClassVar[bool] = False
     """Whether, by default, its answers are only collected and accept or reject nothing."""
     is_preference: ClassVar[bool] = False

@@ -111,6 +111,7 @@ class Describe(Kind):
     needs = "a set of 3 to 10 similar images in one role"
     rule = "collected-v1"
     collect_only = True
+    usual_seconds = 60
     asks_about_parts = True
     has_one_label = False
     answers_are_sources = True

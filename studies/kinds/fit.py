@@ -97,6 +97,9 @@ def _possible_values(part: Mapping[str, Any], roles: Roles, of: Literal["caption
     rest = [role for role in there if role not in kept]
     lists = [kept, (kept + rest)[: part.get("minItems", 1)], (kept + rest)[: part.get("maxItems")]]
     lists += [[role] for role in there]
+    if len(usual) == len(there) == 2 and sum(map(is_foil_name, there)) == 1:
+        # A caption or an image and its foil: both, whatever they are called.
+        lists.insert(0, there)
     found: list[Any] = []
     for each in lists:
         if len(each) >= part.get("minItems", 1) and each not in found:

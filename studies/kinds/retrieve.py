@@ -34,6 +34,7 @@ class Retrieve(AsksAboutAnswers, SingleChoice):
     name = "retrieve"
     title = "Find the image that a description is about"
     study_title = "Which image is described?"
+    usual_seconds = 30
     about = "Tests descriptions: people look for the described image among the others."
     needs = "a set of 2 to 10 images, and descriptions of one of them"
     rule = "retrieved-1-of-1-v1"

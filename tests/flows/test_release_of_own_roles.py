@@ -24,6 +24,7 @@ from studies.actions.imports.importer import import_files
 from studies.actions.projects.datasets import set_dataset
 from studies.models import Instance, InstanceImage, Project, Study
 from tests.factories import NOON, TESTS, arrive_at_work, make_member, make_project
+from tests.pages import words_of
 from tests.results.pipelines import open_study, sit_through
 from tests.workspace.api.asking import script_of
 
@@ -91,6 +92,7 @@ PAIRS = [
         "pic_true": f"{number}_a.png",
         "pic_foil": f"{number}_b.png",
         "answer": "caption",
+        "shape no": f"{number + 7}",
     }
     for number in range(2)
 ]
@@ -125,6 +127,7 @@ def test_the_roles_of_the_design_fill_the_pair_of_the_hugging_face_folder(tmp_pa
     loaded = datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))["test"]
     assert loaded[1]["image"].getpixel((0, 0)) == PIL.Image.open(io.BytesIO(pictures["1_a.png"])).getpixel((0, 0))
     assert (loaded[0]["other_images"], loaded[0]["target"]) == ([], "caption")
+    assert json.loads(loaded[0]["fields"]) == {"shape no": "7"}
     assert json.loads(loaded[0]["pair_roles"]) == {
         "caption": "caption",
         "image": "pic_true",
@@ -147,12 +150,16 @@ def test_the_tables_name_the_pictures_of_the_pair_and_their_files_lie_beside_the
     assert (first["image_file"], first["negative_image_file"]) == (true, foil)
     assert json.loads(first["image_files"]) == {"pic_foil": [foil], "pic_true": [true]}
     assert first["target"] == "caption"
+    # A column that the mapping does not name is kept as a note.
+    assert json.loads(first["fields"]) == {"shape no": "7"}
     frame = pd.read_parquet(tmp_path / "out-parquet" / "ambiguity-v1" / "instances.parquet")
+    assert [json.loads(fields) for fields in frame["fields"]] == [{"shape no": "7"}, {"shape no": "8"}]
     assert list(frame["image_sha256"]) == [sha(pictures["0_a.png"]), sha(pictures["1_a.png"])]
     assert {each["file"] for each in frame["images"][0]} == {true, foil}
     with (tmp_path / "out-jsonl" / "ambiguity-v1" / "instances.jsonl").open(encoding="utf-8") as lines:
         record = json.loads(next(lines))
     assert (record["image"], record["negative_image_sha256"]) == ("0_a.png", sha(pictures["0_b.png"]))
+    assert json.loads(record["fields"]) == {"shape no": "7"}
 
 
 def test_harnesses_get_every_question_and_every_picture_of_the_pairs(tmp_path: Path) -> None:
@@ -239,6 +246,24 @@ def test_the_chosen_candidate_is_the_image_of_its_caption_and_all_candidates_sta
     ]
     (sample,) = pq.read_table(released(tmp_path, "choose", "parquet") / "instances.parquet").to_pylist()
     assert (sample["image"], sample["image_sha256"]) == ("two.png", sha(pictures["two.png"]))
+
+
+def test_the_page_of_releases_warns_of_columns_that_no_role_fills(client: Client, tmp_path: Path) -> None:
+    """The design names neither caption: the image's goes to `caption`, and the foil to no column."""
+    mapping = {**PAIR_MAPPING, "text": "caption:true_sentence", "foil": "caption:foil", "answer": "other"}
+    project, _ = imported(tmp_path, PAIRS, mapping)
+    ambiguity(project, caption="true_sentence", original="pic_true", generated="pic_foil")
+    client.force_login(make_member(project, "owner"))
+    page = words_of(client.get("/studies/vases/ambiguity/releases/"))
+    column = "<code>negative_caption</code>"
+    assert f"The column {column} would be empty, because no role fills it; foil has no column." in page
+    assert page.count("would be empty, because") == 1
+
+
+def test_the_page_of_releases_warns_of_no_column_that_is_filled(client: Client, tmp_path: Path) -> None:
+    make_pairs(tmp_path)
+    client.force_login(make_member(Project.objects.get(), "owner"))
+    assert "would be empty, because" not in words_of(client.get("/studies/vases/ambiguity/releases/"))
 
 
 def test_a_format_of_pairs_is_not_offered_or_made_for_items_without_a_pair(client: Client, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from results.exporting.rows import IMAGE_COLUMNS, AcceptedInstance, instance_rec
 _ORIGIN = {"source": "The source", "licence": "The licence", "generator": "The generator"}
 _NAMES = {"image": "the image", "negative_image": "the negative image"}
 # In the order in which they were introduced: a column keeps its place.
-_LAST = ("pair_roles", "target")
+_LAST = ("pair_roles", "target", "fields")
 COLUMNS = (
     *(column for column in INSTANCE if column.name not in {"images", *_LAST}),
     *(

@@ -43,6 +43,11 @@ COLUMNS = (
         "The roles of what the columns image, caption, negative_image and negative_caption hold, as a JSON object.",
     ),
     Column("target", "sc:Text", "The right answer that the source file names; empty if it names none."),
+    Column(
+        "fields",
+        "sc:Text",
+        "The other fields of its row in the source, kept as notes, as a JSON object; empty if there are none.",
+    ),
 )
 _DTYPES = {"sc:Text": "string", "sc:Boolean": "bool"}
 _OTHER_IMAGE: Mapping[str, Mapping[str, str]] = {
@@ -120,7 +125,7 @@ def _record(row: AcceptedInstance, read_image: ReadImage) -> dict[str, Any]:
         | {"image": _picture(image, read_image)}
         for image in row.other_images
     ]
-    about = {name: getattr(row, name) for name in ("type", "subtype", "key", "simulated", "item", "target")}
+    about = {name: getattr(row, name) for name in ("type", "subtype", "key", "simulated", "item", "target", "fields")}
     by_role = {name: _json(getattr(row, name)) for name in ("captions", "pair_roles")}
     return pictures | captions | about | by_role | {OTHER_IMAGES: others}
 

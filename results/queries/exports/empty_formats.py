@@ -1,12 +1,13 @@
-"""Formats that would be empty for given accepted items, such as a format of pairs for items without a pair."""
+"""Formats and columns that would be empty for given accepted items, such as a format of pairs for items without one."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from results.exporting import FORMATS, Writer, get_writer
-from results.exporting.rows import AcceptedInstance
+from results.exporting.rows import CAPTION_COLUMNS, IMAGE_COLUMNS, AcceptedInstance
 from results.queries.instances.accepted_items import CHUNK, instances_of_studies
+from studies.kinds import is_foil_name
 from studies.models import Study
 
 # A page reads at most this many items, which come in one batch. Where there are more and none fits, making the file
@@ -46,16 +47,58 @@ class EmptyFormats:
         return {} if self._is_empty else {name: writer.refusal() for name, writer in self._unfilled.items()}
 
 
+class EmptyColumns:
+    """Collects the columns of a pair that no added item fills although it has a role that might."""
+
+    def __init__(self) -> None:
+        self._unfilled: dict[str, set[str]] = {column: set() for column in (*CAPTION_COLUMNS, *IMAGE_COLUMNS)}
+
+    def add(self, item: AcceptedInstance) -> None:
+        held = item.pair_roles
+        for column in [column for column in self._unfilled if column in held]:
+            del self._unfilled[column]
+        # Images of a role with several are to choose from.
+        several = {image.role for image in item.images if image.position}
+        images = {image.role for image in item.images} - several
+        for column, unused in self._unfilled.items():
+            roles = item.captions.keys() if column in CAPTION_COLUMNS else images
+            is_foil = column.startswith("negative_")
+            unused |= {role for role in roles if is_foil_name(role) == is_foil and role not in held.values()}
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether further items change nothing."""
+        return not self._unfilled
+
+    def unused_roles(self) -> dict[str, list[str]]:
+        """Return column -> the roles without a column that might fill it, for empty columns with such roles."""
+        return {column: sorted(roles) for column, roles in self._unfilled.items() if roles}
+
+
 def empty_formats(studies: Sequence[Study]) -> dict[str, str]:
     """Return format -> why it cannot hold any accepted item of `studies`, for formats that are surely empty."""
     found = EmptyFormats()
+    return found.reasons() if _read_items(studies, found) else {}
+
+
+def empty_formats_and_columns(studies: Sequence[Study]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Return `empty_formats`, and column of a pair -> roles that might fill it, for columns that are surely empty."""
+    formats, columns = EmptyFormats(), EmptyColumns()
+    if not _read_items(studies, formats, columns):
+        return {}, {}
+    return formats.reasons(), columns.unused_roles()
+
+
+def _read_items(studies: Sequence[Study], *found: EmptyFormats | EmptyColumns) -> bool:
+    """Add the accepted items of `studies` to `found` until it is settled; return whether all needed ones were read."""
     for number, item in enumerate(islice(instances_of_studies(studies), READ_AT_MOST + 1)):
         if number == READ_AT_MOST:
-            return {}
-        found.add(item)
-        if found.is_settled:
+            return False
+        for each in found:
+            each.add(item)
+        if all(each.is_settled for each in found):
             break
-    return found.reasons()
+    return True
 
 
 def format_options(names: Iterable[str], empty: Collection[str] = ()) -> list[FormatOption]:

@@ -35,12 +35,13 @@ def accepted_instances(
     # Whether a program gave a counted answer about the instance, here or upstream.
     about = OuterRef("question__instance")
     simulated = has_simulated_answer([study, *upstream_studies(study)], question__instance=about)
-    items = items.annotate(simulated=simulated, target=F("question__instance__reference__right"))
+    reference = "question__instance__reference"
+    items = items.annotate(simulated=simulated, target=F(f"{reference}__right"), fields=F(f"{reference}__other"))
     items = items.order_by("question_id")
     items = items.select_related("question__instance")
     if not study.design.asks_about_parts:
         # Only descriptions need these columns, which are slow to read.
-        items = items.defer("question__source", "question__right_answer", "question__instance__reference")
+        items = items.defer("question__source", "question__right_answer", reference)
     claims = pair_claims(study)
     rows = items.iterator(chunk_size=CHUNK)
     while chunk := list(islice(rows, CHUNK)):
@@ -128,6 +129,7 @@ def _accepted_instance(
         # A part is an image and its description, in the roles of these names.
         pair=resolve_pair(claims, captions=captions, images={image.role for image in images}) if is_whole else {},
         target=target_text(vars(first)["target"]),
+        fields=target_text(vars(first)["fields"]),
     )
 
 

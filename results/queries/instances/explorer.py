@@ -18,7 +18,7 @@ from predictions.models import Prediction
 from results.models import InstanceFigures, Pseudonym
 from results.queries.instances.caption_search import captions_containing
 from results.queries.instances.instance_history import reason_of
-from results.queries.instances.instance_list import images_of, tags_of
+from results.queries.instances.instance_list import images_of, sort_roles, tags_of
 from results.queries.instances.missing_questions import MissingQuestion, missing_questions
 from results.queries.instances.pages import Order, Slice, slice_of
 from results.queries.studies.question_reports import reports_heard
@@ -189,6 +189,15 @@ class InstanceLine:
     tags: Sequence[str]
     figures: InstanceFigures | None
     not_asked: Sequence[MissingQuestion] = ()
+
+    @property
+    def caption_roles(self) -> Sequence[str]:
+        return sort_roles(self.instance.captions)
+
+    @property
+    def has_image_roles(self) -> bool:
+        """Whether its pictures differ in their role."""
+        return len({use.role for use in self.images}) > 1
 
 
 def list_instances(

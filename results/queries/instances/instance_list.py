@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from django.db.models import F
-
 from studies.descriptions import SET, descriptions_of
+from studies.kinds import is_foil_name
 from studies.models import Instance, InstanceImage, Project, Tag
 
 
@@ -19,12 +18,25 @@ def tags_of(instances: Iterable[Instance]) -> dict[int, list[str]]:
 
 
 def images_of(instances: Iterable[Instance]) -> dict[int, list[InstanceImage]]:
-    """Return the pictures of each instance, single pictures of a role first."""
+    """Return the pictures of each instance, in the order of `sort_images`."""
     images: dict[int, list[InstanceImage]] = {instance.pk: [] for instance in instances}
-    uses = InstanceImage.objects.filter(instance__in=images).select_related("image")
-    for use in uses.order_by(F("role").desc(), "position"):
+    for use in InstanceImage.objects.filter(instance__in=images).select_related("image"):
         images[use.instance_id].append(use)
-    return images
+    return {instance: sort_images(uses) for instance, uses in images.items()}
+
+
+def sort_images(images: Iterable[InstanceImage]) -> list[InstanceImage]:
+    """Return the pictures of an instance: foils last, single pictures of a role first, else in import order."""
+    by_role: dict[str, list[InstanceImage]] = {}
+    for use in sorted(images, key=lambda use: use.pk):
+        by_role.setdefault(use.role, []).append(use)
+    roles = sorted(by_role, key=lambda role: (is_foil_name(role), len(by_role[role]) > 1))
+    return [use for role in roles for use in sorted(by_role[role], key=lambda use: use.position)]
+
+
+def sort_roles(captions: Iterable[str]) -> list[str]:
+    """Return the roles of captions in the order of the source, those of foils last."""
+    return sorted(captions, key=is_foil_name)
 
 
 def named_images(images: Sequence[InstanceImage]) -> list[tuple[str, InstanceImage]]:

@@ -16,7 +16,7 @@ from analytics.work.pay import platform_fee, rewards
 from annotation.actions.arriving.draw_questions import count_ready
 from annotation.models import Decision, Removal, Response, Session, Slot
 from annotation.models.outcomes import accepted_items, question_is
-from results.queries.instances.instance_list import images_of
+from results.queries.instances.instance_list import images_of, sort_images
 from results.queries.people.payments_due import owed_by_study
 from results.queries.studies.live_study_status import wait_reasons
 from results.queries.studies.progress import Answers, answers_of
@@ -71,9 +71,9 @@ def mosaics(projects: Sequence[Project]) -> dict[int, list[InstanceImage]]:
     owners = {vars(project)["first_instance"]: project.pk for project in projects}
     found: dict[int, list[InstanceImage]] = {project.pk: [] for project in projects}
     uses = InstanceImage.objects.filter(instance__in=[pk for pk in owners if pk], image__isnull=False)
-    for use in uses.order_by("role", "position", "pk"):
+    for use in uses:
         found[owners[use.instance_id]].append(use)
-    return {project: images[:MOSAIC] for project, images in found.items()}
+    return {project: sort_images(images)[:MOSAIC] for project, images in found.items()}
 
 
 def accepted_counts(projects: Iterable[Project]) -> dict[int, int]:

@@ -21,7 +21,7 @@ from tests.results.exporting.test_formats import INSTANCE, SHA_A, SHA_B, SHA_C
 # Those of the released BiVLC, and what tells the rows apart.
 COLUMNS = [
     *("image", "caption", "negative_caption", "negative_image", "type", "subtype"),
-    *("key", "simulated", "item", "captions", "other_images", "pair_roles", "target"),
+    *("key", "simulated", "item", "captions", "other_images", "pair_roles", "target", "fields"),
 ]
 
 

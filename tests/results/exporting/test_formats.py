@@ -138,6 +138,7 @@ def test_jsonl_holds_the_instance_exactly_as_stored() -> None:
             "negative_image": "negative_image",
         },
         "target": "",
+        "fields": "",
     }
 
 

@@ -1,3 +1,4 @@
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -608,3 +609,20 @@ def test_figures_go_when_somebody_withdraws(client: Client, project: Project) ->
     # ben alone answered about them by now.
     assert listed(client, longer="4", study="step-3") == []
     assert listed(client, longer="4") == ["vase-0", "vase-1"]
+
+
+def test_true_captions_and_pictures_stand_before_foils_with_their_roles(client: Client, project: Project) -> None:
+    instance = Instance.objects.filter(project=project).order_by("pk")[0]
+    instance.captions = {"foil": "A red map.", "true_sentence": "A red vase."}
+    instance.save()
+    instance.images.all().delete()
+    for number, role in enumerate(("negative_image", "image", "mask")):
+        InstanceImage.objects.create(instance=instance, role=role, filename=role, image=draw_image(number))
+    card = words_of(client.get("/projects/vases/instances/")).partition('<li class="instance"')[2].partition("</li>")[0]
+    assert re.findall(r'<small aria-hidden="true">(\w+)</small>', card) == ["image", "mask", "negative_image"]
+    assert re.findall(r'<span class="muted">(\w+): </span>', card) == ["true_sentence", "foil"]
+    page = words_of(client.get(f"/projects/vases/instances/{instance.key}/"))
+    assert re.findall(r"<strong>(\w+)</strong>", page.partition('class="gallery"')[2])[:3] == [
+        *("image", "mask", "negative_image"),
+    ]
+    assert page.index("<dt>true_sentence") < page.index("<dt>foil")

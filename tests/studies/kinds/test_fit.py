@@ -37,11 +37,17 @@ PAIR = facts("caption negative_caption", image=1, negative_image=1)
         (
             "image_to_text",
             facts("negative_caption caption", pic_foil=1, pic_true=1),
-            {"images": ["pic_true"], "captions": ["caption", "negative_caption"]},
+            {"images": ["pic_true", "pic_foil"], "captions": ["caption", "negative_caption"]},
         ),
         ("image_to_text", ONE, None),
         ("image_to_text", facts("caption negative_caption", image=1), {"images": ["image"]}),
         ("text_to_image", PAIR, {"captions": ["caption", "negative_caption"], "images": ["image", "negative_image"]}),
+        # A caption and its foil under other names: both are preselected, the true one first.
+        (
+            "text_to_image",
+            facts("foil true_sentence", image=1, negative_image=1),
+            {"captions": ["true_sentence", "foil"], "images": ["image", "negative_image"]},
+        ),
         ("rating", ONE, {"caption": "caption", "images": ["image"]}),
         ("check", facts("note", photo=1), {"image": "photo", "captions": ["note"]}),
         ("describe", FOUR, {"images": "candidate"}),

@@ -85,10 +85,37 @@ def test_the_short_form_makes_a_study_that_can_be_launched(editor: Client, proje
     study = Study.objects.get()
     assert study.source == (
         "study: which-vase\ntitle: Which vase?\nkind: best_of_n\n"
-        "contact: Ada\nanswers: 2\npay:\n  per_session: '8.00'\n"
+        "time:\n  estimated_minutes: 3\ncontact: Ada\nanswers: 2\npay:\n  per_session: '8.00'\n"
     )
     launch(study=study, by=TESTS, now=NOON)
     assert study.questions.count() == 3
+
+
+def test_the_minutes_follow_the_number_of_questions_and_the_time_that_one_takes(
+    editor: Client, project: Project
+) -> None:
+    # Two minutes for the first pages and 15 seconds each for 3 questions are 2.75 minutes.
+    assert form(editor.get(FORM))["time.estimated_minutes"] == "3"
+    for number in range(3, 100):
+        make_instance(project, f"vase-{number}")
+    # A survey of 100 takes 27 minutes, in fives; of 100 descriptions of a minute each, 102.
+    assert form(editor.get(FORM))["time.estimated_minutes"] == "30"
+    assert form(editor.get(f"{NEW}form/?kind=describe"))["time.estimated_minutes"] == "105"
+
+
+def test_contact_and_recruitment_are_those_of_the_last_study(editor: Client, project: Project) -> None:
+    create_draft(project, instances=3, contact="Lab, lab@example.org", recruitment={"prolific": False})
+    first = form(editor.get(FORM))
+    assert first["contact"] == "Lab, lab@example.org"
+    assert first["recruitment.prolific"] == [""]
+    assert first["recruitment.invite"] == ["", "true"]
+
+
+def test_the_name_is_on_the_first_screen(editor: Client) -> None:
+    page = editor.get(FORM)
+    names = [field.name for section in page.context["form"].first for field in section.fields]
+    assert names[:2] == ["study", "title"]
+    assert "Unless you change it, it follows the title." in words_of(page)
 
 
 def test_the_suggested_title_speaks_to_annotators(editor: Client) -> None:
@@ -117,7 +144,8 @@ def test_a_title_in_any_script_gives_a_name(editor: Client, title: str) -> None:
 def test_the_consequences_follow_what_is_typed(editor: Client, project: Project) -> None:
     """3 instances of 4 answers each are 12 answers by 4 people; 8.00 for 30 minutes is 16.00 an hour."""
     page = editor.get(FORM)
-    typed = form(page, answers="4", **{"pay.per_session": "8", "recruitment.prolific": ""})
+    changed = {"pay.per_session": "8", "recruitment.prolific": "", "time.estimated_minutes": "30"}
+    typed = form(page, answers="4", **changed)
     context = editor.post(f"{NEW}foresee/", typed).context
     assert (context["plan"].questions, context["plan"].answers, context["plan"].seats) == (3, 12, 4)
     assert (context["outlay"].rewards, context["outlay"].fee, context["outlay"].hourly) == (32, None, 16)

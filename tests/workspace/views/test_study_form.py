@@ -78,7 +78,9 @@ def test_a_draft_is_made_from_an_empty_form(editor: Client) -> None:
     source = editor.get(address).context["typed"]
     assert save(editor, address, source=source, study="second", title="Second", answers="2", contact="Ada")[0] == 302
     made = Study.objects.get(slug="second")
-    assert made.source == "study: second\ntitle: Second\nkind: best_of_n\ncontact: Ada\nanswers: 2\n"
+    assert made.source == "study: second\ntitle: Second\nkind: best_of_n\n" + (
+        "contact: Ada\ntime:\n  estimated_minutes: 3\nanswers: 2\n"
+    )
 
 
 def test_a_part_comes_by_a_button_and_nothing_is_saved_yet(editor: Client) -> None:

@@ -1,5 +1,6 @@
 """The study file as a form: another view of the same text, with problems beside fields and lines."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -18,13 +19,13 @@ from annotation.actions.launching import launch
 from results.views.guards import project_view, signed_in_user, study_view
 from studies.actions.drafts import DraftChanged, create_once, fingerprint
 from studies.actions.question_types import QuestionType, names_in, question_type
-from studies.actions.studies import columns, feeding_study
+from studies.actions.studies import Plan, columns, feeding_study
 from studies.design import DesignRefused, Problem, read_design
 from studies.design.copies import write_study_file
 from studies.design.editor import apply_changes, value_at
 from studies.design.form_changes import apply_form
 from studies.design.form_fields import Fieldset, Form, build_form
-from studies.design.parser import read_values
+from studies.design.parser import Path, read_values
 from studies.design.sentences import describe_design
 from studies.design.spans import lost_comments
 from studies.errors import StudyError
@@ -45,6 +46,8 @@ from workspace.views.studies.drafts import (
 )
 from workspace.views.studies.launch_preview import launch_preview, precision_sentence
 
+# For consent and instructions.
+FIRST_PAGES_MINUTES = 2
 # Buttons of the form, besides those of a list or a field.
 SAVE, CHECK, AS_FILE = "save", "look", "file"
 Save = Callable[[str], Study]
@@ -77,7 +80,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     chosen = question_type(project, name if name in KINDS else next(iter(KINDS)))
     suggested = chosen.kind.study_title or chosen.kind.title
     title = suggested if name in KINDS else ""
-    source = copied.source if copied else _first_file(chosen, title, signed_in_user(request))
+    source = copied.source if copied else _first_file(project, chosen, title, signed_in_user(request))
     own_name = request.POST.get("study") != request.POST.get("named")
 
     def save(source: str) -> Study:
@@ -97,10 +100,36 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     return _form(request, source, about, save)
 
 
-def _first_file(chosen: QuestionType, title: str, person: User) -> str:
-    """Return the study file of a new form; everything in it can be changed there."""
+def _first_file(project: Project, chosen: QuestionType, title: str, person: User) -> str:
+    """Return the study file of a new form; everything in it can be changed there.
+
+    Contact and recruitment are those of the project's last study.
+    """
+    last = Study.objects.filter(project=project).order_by("-pk").first()
     contact = f"{person.get_full_name() or person.get_username()}, {person.email}" if person.email else None
-    return chosen.study_file(study=chosen.kind.name.replace("_", "-"), title=title, contact=contact)
+    if last is not None and last.design.contact:
+        contact = last.design.contact
+    source = chosen.study_file(study=chosen.kind.name.replace("_", "-"), title=title, contact=contact)
+    recruitment = last.design.recruitment if last is not None else None
+    changes: dict[Path, Any] = {
+        ("recruitment", name): False
+        for name in ("prolific", "invite")
+        if recruitment is not None and not getattr(recruitment, name)
+    }
+    minutes = _usual_minutes(project, chosen, apply_changes(source, {("title",): title or "x"}))
+    return apply_changes(source, changes | {("time", "estimated_minutes"): minutes})
+
+
+def _usual_minutes(project: Project, chosen: QuestionType, source: str) -> int | None:
+    """Return the minutes that a survey of a new study takes, None if its size is not known yet.
+
+    Two minutes for the first pages, and the usual time of each question; rounded up, from 10 on to fives.
+    """
+    plan: Plan | None = _preview_launch(project, source).get("plan")
+    if plan is None or not plan.seats:
+        return None
+    minutes = math.ceil(FIRST_PAGES_MINUTES + plan.answers / plan.seats * chosen.kind.usual_seconds / 60)
+    return minutes if minutes <= 10 else math.ceil(minutes / 5) * 5
 
 
 def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Save) -> HttpResponse:
