@@ -62,7 +62,9 @@ def archive_project(*, project: Project, by: User, now: datetime) -> None:
         return
     at_work = Study.objects.filter(project=project, state__in=UNDER_WAY)
     if slugs := list(at_work.order_by("slug").values_list("slug", flat=True)):
-        raise StudyError(f"Annotators can still come into {', '.join(slugs)}. Close each of them first.")
+        raise StudyError(
+            f"Still open or paused: {', '.join(slugs)}. Close each of them first, then archive the project."
+        )
     Project.objects.filter(pk=project.pk).update(archived_at=now)
     record(project=project, what=What.PROJECT_ARCHIVED, by=by, now=now)
 

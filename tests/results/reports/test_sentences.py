@@ -51,6 +51,8 @@ def test_decisions_count_each_outcome_of_a_study() -> None:
     titles = "Type|Instances asked|None yet|Conflicting|Accepted|Rejected"
     said = sentences.say_decisions(table(titles, ("all", 22, 2, 1, 17, 2)))
     assert said == "Of 22 instances: 17 accepted, 2 rejected, 1 conflicting, 2 undecided so far."
+    said = sentences.say_decisions(table(f"{titles}|Undone", ("all", 22, 2, 1, 9, 2, 8)))
+    assert said == "Of 22 instances: 9 accepted, 2 rejected, 1 conflicting, 8 undone, 2 undecided so far."
 
 
 HUMANS = ("baseline", "Humans", "Group", 0.8675, "instance", 20, 500, 2000, 3000, Range(0.8405, 0.8919))
