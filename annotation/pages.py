@@ -157,6 +157,7 @@ class Bar:
     """The header of every page of a session.
 
     pay: in words, "" for none. half: number of answers at the halfway point, 0 in a session too short for a break.
+    preview_saved: what a preview says in place of "Saved", in English like its title.
     """
 
     title: str
@@ -168,6 +169,7 @@ class Bar:
     until: Mapping[str, Any] | None = None
     half: int = 0
     is_preview: bool = False
+    preview_saved: str = ""
 
 
 # The addresses of a session, besides that of its current page.

@@ -287,6 +287,7 @@ def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
             show_progress=step.number > 0,
             pay=format_pay(study.design.pay),
             is_preview=True,
+            preview_saved="Not stored",
         ),
         "urls": dict.fromkeys(session_urls("preview"), here),
         "language": translation.get_language(),
