@@ -322,9 +322,10 @@ def test_statements_lose_their_full_stop_and_roles_their_underscores() -> None:
     assert sentences.say_units(found) == "It is blue: most often True, 80.0 % (30 answers)."
     found = table(titles, ("s", "check", "negative_caption", "True", 24, 0.8, NOTHING, 30))
     assert sentences.say_units(found) == "negative caption: most often True, 80.0 % (30 answers)."
-    titles = "Study|Kind|Image role|What was asked|Type|Step|Mean|95 % interval|Answers|People"
-    rated = table(titles, ("s", "rating", "negative_image", "It fits.", "all", "all", 3.5, NOTHING, 30, 3))
-    assert sentences.say_ratings(rated) == "negative image, It fits: mean 3.50 (30 answers, 3 people)."
+    titles = "Study|Kind|Image role|What was asked|Scale|Type|Step|Mean|95 % interval|Answers|People"
+    rated = table(titles, ("s", "rating", "negative_image", "It fits.", "1 to 5", "all", "all", 3.5, NOTHING, 30, 3))
+    said = "negative image, It fits: mean 3.50 on the scale 1 to 5 (30 answers, 3 people)."
+    assert sentences.say_ratings(rated) == said
 
 
 def test_times_are_medians_by_kind() -> None:
