@@ -88,10 +88,14 @@ def digest(chart: Chart) -> str:
 
 
 def from_plain(stored: Mapping[str, Any]) -> Chart:
-    """Return the chart that `dataclasses.asdict` made `stored` of."""
-    series = [Series(each["name"], [Point(**point) for point in each["points"]]) for each in stored["series"]]
-    references = [Reference(**each) for each in stored["references"]]
-    return Chart(**{**stored, "series": series, "references": references})
+    """Return the chart that `dataclasses.asdict` made `stored` of, also in a version with at most one `reference`."""
+    values = dict(stored)
+    if "references" not in values:
+        older = values.pop("reference")
+        values["references"] = [older] if older else []
+    series = [Series(each["name"], [Point(**point) for point in each["points"]]) for each in values["series"]]
+    references = [Reference(**each) for each in values["references"]]
+    return Chart(**{**values, "series": series, "references": references})
 
 
 def draw(chart: Chart) -> Drawing:

@@ -91,8 +91,7 @@ def test_studies_of_versions_without_secrets_go_on_by_their_seed() -> None:
 
 
 BLIND = (
-    "Another study asks about the answers of study describe, but the rule collected-v1 of describe ignores the "
-    "outcome: "
+    "Another study asks about the answers of study describe, but its rule collected-v1 does not use the outcome: "
     "a rejected answer is not replaced by a new one. Rules that use the outcome: described-v1."
 )
 

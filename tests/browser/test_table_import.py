@@ -84,7 +84,7 @@ def test_a_table_and_a_zip_are_dropped_mapped_checked_and_imported(
     page.get_by_role("group", name="repo", exact=True).get_by_label("Used as").select_option("licence")
     page.get_by_role("button", name="Check").click()
     told = page.get_by_role("group", name="licence", exact=True).locator(".error")
-    expect(told).to_contain_text("The column 'repo' is the licence of the images too.")
+    expect(told).to_contain_text("The column 'repo' is also the licence of the images.")
     page.get_by_role("group", name="repo", exact=True).get_by_label("Used as").select_option("source")
     page.get_by_role("radio", name="One tidy sentence").check()
     page.get_by_role("button", name="Check").click()

@@ -161,7 +161,7 @@ def test_a_smaller_choice_after_a_refusal_comes_without_the_first(
     signed_in.goto(f"{live_server.url}{NEW}")
     choose_files(signed_in, rows, large)
     signed_in.get_by_role("button", name="Upload and check").click()
-    expect(signed_in.get_by_role("status")).to_contain_text("At most 100,000 bytes are taken at once.")
+    expect(signed_in.get_by_role("status")).to_contain_text("An upload can have at most 100,000 bytes.")
     choose_files(signed_in, rows, small)
     signed_in.get_by_role("button", name="Upload and check").click()
     signed_in.wait_for_url("**/projects/vases/imports/")
@@ -210,7 +210,7 @@ def test_what_the_server_refuses_is_told_and_can_be_mended(
     choose(signed_in, row("red", "1.jpg"), large_zip())
     signed_in.get_by_role("button", name="Upload and check").click()
     expect(signed_in.get_by_role("status")).to_have_text(
-        "At most 1,000 bytes are taken at once. Send less, or import on the server."
+        "An upload can have at most 1,000 bytes. Send less, or import on the server."
     )
     expect(signed_in.get_by_role("button", name="Upload and check")).to_be_enabled()
     settings.UPLOAD_MAX_BYTES = 10**9
@@ -228,12 +228,12 @@ def test_what_is_refused_stays_told_while_another_file_arrives(
     choose(signed_in, row("red", "1.jpg"), large_zip())
     signed_in.get_by_role("button", name="Upload and check").click()
     told = signed_in.get_by_role("status")
-    expect(told).to_contain_text("At most 1,000 bytes are taken at once.")
+    expect(told).to_contain_text("An upload can have at most 1,000 bytes.")
     with signed_in.expect_response("**/uploads/*/rows/?*"):
         arriving.pop().continue_()
     # Long enough for the page to have heard of it.
     signed_in.evaluate("() => new Promise((resolve) => setTimeout(resolve, 300))")
-    expect(told).to_contain_text("At most 1,000 bytes are taken at once.")
+    expect(told).to_contain_text("An upload can have at most 1,000 bytes.")
 
 
 def test_the_pages_for_members_and_new_things_are_accessible_and_as_wide_as_the_window(

@@ -34,7 +34,11 @@ def described(content: object) -> dict[str, str]:
         ("bivlc", accepted("index,accepted,release_row\n7,true,0\n"), NO_ROW),
         ("bivlc", accepted("index,accepted\n0,true\n"), "accepted.csv: The file: It lacks the column release_row."),
         ("imagecode", described({"open-images-1_a": ["A deer."]}), "does not say which images its descriptions are"),
-        ("imagecode", described({"kitchen": {"5": "A deer."}}), "Nothing says whether 'kitchen' is static or video"),
+        (
+            "imagecode",
+            described({"kitchen": {"5": "A deer."}}),
+            "Lineup does not know whether 'kitchen' is static or video",
+        ),
         (
             "imagecode",
             described({"open-images-1_a": {"10": "A deer."}}),

@@ -150,6 +150,12 @@ def test_the_number_of_a_bar_is_beyond_its_tick() -> None:
 
 def test_the_hash_tells_charts_apart_and_survives_storage() -> None:
     assert charts.digest(charts.from_plain(asdict(DOTS))) == charts.digest(DOTS)
+    # As versions stored it that drew one reference.
+    for reference in (None, Reference("chance", 0.25)):
+        chart = replace(DOTS, references=[reference] if reference else [])
+        older = {name: value for name, value in asdict(chart).items() if name != "references"}
+        older["reference"] = asdict(reference) if reference else None
+        assert charts.from_plain(older) == charts.from_plain(asdict(chart))
     assert charts.digest(replace(DOTS, title="Another")) != charts.digest(DOTS)
 
 

@@ -125,7 +125,8 @@ def test_the_answers_of_somebody_lead_to_what_they_are_about() -> None:
     ]
     more = replace(captions[0], annotator="A-BEN")
     table = annotators_table([ann, *others, *captions, more], KINDS, study="step-3")
-    found = {(row[0], row[2]): row[1] for row in table.rows}
+    place = {column.title: number for number, column in enumerate(table.columns)}
+    found = {(row[0], row[place["Kind"]]): row[place["Answers"]] for row in table.rows}
     queries = {name: cell.query for name, cell in found.items() if isinstance(cell, LinkedCount)}
     assert found == {
         ("A-ANN", "best_of_n"): 2,

@@ -394,7 +394,7 @@ def test_a_launched_study_says_what_was_known_of_it_at_the_launch(client: Client
         BlindScore.objects.create(study=study, baseline=baseline, about="0" * 64, computed_at=NOON, **scored)
     shown = text(client)
     assert "As of the launch" in shown
-    assert "text-only:ngrams 50.0 % \N{EN DASH} 25.0 % 60.0 % 300 of 1,200" in shown
+    assert "text-only:ngrams 50.0 % — 25.0 % 60.0 % 300 of 1,200" in shown
     assert "manage.py predict" not in shown
 
 
