@@ -55,7 +55,7 @@ def test_a_project_into_which_annotators_can_come_is_not_archived() -> None:
     study, anna = launch_study(), make_person("anna")
     for state in (StudyState.PAUSED, StudyState.OPEN):
         change_state(study=study, to=state, by=anna, now=NOON)
-        with pytest.raises(StudyError, match=f"still come into {study.slug}. Close each of them first"):
+        with pytest.raises(StudyError, match=f"Still open or paused: {study.slug}. Close each of them first"):
             archive_project(project=study.project, by=anna, now=NOON)
     change_state(study=study, to=StudyState.CLOSED, by=anna, now=NOON)
     archive_project(project=study.project, by=anna, now=NOON)
