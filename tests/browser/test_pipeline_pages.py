@@ -14,6 +14,7 @@ from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study
 PAGES = (
     "/projects/vases/instances/",
     "/projects/vases/instances/?look=table&study=step-3",
+    "/projects/vases/instances/?state=lost",
     "/projects/vases/instances/vase-1/?study=step-3",
     "/projects/vases/chosen/tag/?which=all",
     "/projects/vases/chosen/export/?which=all",
