@@ -3,9 +3,9 @@
 An item's worth is a positive number, and its score is the natural logarithm of the worth; scores have the mean 0. The
 probability that a shown item is preferred is proportional to its worth, and the probability of a tie to nu times the
 geometric mean of the worths of the shown items. For two items that is Davidson's model (1970, "On extending the
-Bradley-Terry model to accommodate ties in paired comparison experiments", JASA 65); for more it is Luce's choice model
-with a tie like Davidson's (Turner, van Etten, Firth and Kosmidis 2020, "Modelling rankings in R: the PlackettLuce
-package", Computational Statistics 35; here all shown items are tied, or none). There is one nu for each number of shown
+Bradley-Terry model to accommodate ties in paired comparison experiments", JASA 65). For more items it is Luce's choice
+model with a tie like Davidson's (Turner, van Etten, Firth and Kosmidis 2020, "Modelling rankings in R: the PlackettLuce
+package", Computational Statistics 35). Here all shown items are tied, or none. There is one nu for each number of shown
 items. exp(a - b) is the odds, without ties, that an item of score a is preferred to one of score b.
 
 Estimates are those of maximum likelihood. The log-likelihood is concave (a log-linear model), so Newton's method finds

@@ -2,7 +2,7 @@
 
 Percentile intervals (Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13) are the middle `level`
 of the values of the resamples. BCa intervals (chapter 14) use other percentiles of the same values, corrected for bias
-and for a spread that changes with the value: with 25 questions that two people answer correctly 85 % of the time, they
+and for a spread that changes with the value. With 25 questions that two people answer correctly 85 % of the time, they
 cover AC1 94 times in 100 instead of 90. Neither helps with too little data: see `Interval.warning`. For shares of right
 answers, which are often near 1, use `analytics.people` and `analytics.scores.wilson_interval`.
 

@@ -8,8 +8,8 @@ Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023, "Prediction-powered infer
 Angelopoulos, Duchi and Zrnic 2023, "PPI++: Efficient prediction-powered inference", arXiv:2311.01453.
 
 The interval is the exact one (Clopper and Pearson 1934) of a share of the effective number of instances (Korn and
-Graubard 1998). A normal interval fails near 0 and 1: with 44 labelled instances of which people are right on 97 %, it
-covers the truth only 67 to 73 times in 100 instead of 95, and one data set in four has no interval.
+Graubard 1998). A normal interval fails near 0 and 1. With 44 labelled instances of which people are right on 97 %, it
+covers the truth only 67 to 73 times in 100 instead of 95. One data set in four has no interval at all.
 `benchmarks/coverage.py` measures it.
 """
 

@@ -7,6 +7,16 @@ from results.exporting.base import Column
 # A column without a type holds a list or an object. Croissant leaves it out: JSONL and Parquet lay it out differently.
 NESTED = ""
 
+# What the source file says of an instance beside its captions and images.
+OF_SOURCE = (
+    Column("target", "sc:Text", "The right answer that the source file names; empty if it names none."),
+    Column(
+        "fields",
+        "sc:Text",
+        "The other fields of its row in the source, kept as notes, as a JSON object; empty if there are none.",
+    ),
+)
+
 INSTANCE = (
     Column("key", "sc:Text", "The name of the instance in its source."),
     Column("image", "sc:Text", "The file name of the image that the caption describes, in the source."),
@@ -60,12 +70,7 @@ INSTANCE = (
         NESTED,
         "The roles of what the columns image, caption, negative_image and negative_caption hold, by the studies.",
     ),
-    Column("target", "sc:Text", "The right answer that the source file names; empty if it names none."),
-    Column(
-        "fields",
-        "sc:Text",
-        "The other fields of its row in the source, kept as notes, as a JSON object; empty if there are none.",
-    ),
+    *OF_SOURCE,
 )
 
 # How a text was written; None if it was not recorded, or the browser did not report it.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from results.exporting.base import DEFAULT_SPLIT, Column, ReadImage, Write, Writer, once_per_item
-from results.exporting.columns import NESTED
+from results.exporting.columns import NESTED, OF_SOURCE
 from results.exporting.rows import IMAGE_COLUMNS, AcceptedInstance, ExportedImage
 from results.exporting.shards import Shards
 
@@ -42,12 +42,7 @@ COLUMNS = (
         "sc:Text",
         "The roles of what the columns image, caption, negative_image and negative_caption hold, as a JSON object.",
     ),
-    Column("target", "sc:Text", "The right answer that the source file names; empty if it names none."),
-    Column(
-        "fields",
-        "sc:Text",
-        "The other fields of its row in the source, kept as notes, as a JSON object; empty if there are none.",
-    ),
+    *OF_SOURCE,
 )
 _DTYPES = {"sc:Text": "string", "sc:Boolean": "bool"}
 _OTHER_IMAGE: Mapping[str, Mapping[str, str]] = {

@@ -30,6 +30,15 @@ def test_the_page_shows_the_chart_once_it_is_drawn(client: Client, chart: Stored
     assert chart.svg in client.get(f"/projects/birds/charts/{chart.digest}/").content.decode()
 
 
+@pytest.mark.parametrize(("waited", "sentence"), [(2, "Drawing the chart"), (5, "No worker has drawn this chart yet.")])
+def test_a_chart_that_no_worker_draws_says_so_after_a_while(
+    client: Client, chart: StoredChart, waited: int, sentence: str
+) -> None:
+    StoredChart.objects.update(drawn_at=None)
+    page = client.get(f"/projects/birds/charts/{chart.digest}/?wait={waited}").content.decode()
+    assert sentence in page
+
+
 @pytest.mark.parametrize(
     ("form", "type", "begins"),
     [

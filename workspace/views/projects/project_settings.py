@@ -64,11 +64,9 @@ def _derived_slug(name: str, user: User) -> str:
     whole = slugify(name, allow_unicode=True).replace("-", "")
     latin = slugify(name)[: LONGEST_SLUG - 4].strip("-")
     base = latin if 2 * len(slugify(name).replace("-", "")) > len(whole) else "project"
-    for slug in chain([base], (f"{base}-{number}" for number in count(2))):
-        used = Project.objects.filter(slug=slug)
-        if not used.exists() or used.filter(name=name, memberships__user=user).exists():
-            return slug
-    raise AssertionError("There is always another number.")
+    slugs = chain([base], (f"{base}-{number}" for number in count(2)))
+    of_others = Project.objects.exclude(pk__in=user.projects.filter(name=name))
+    return next(slug for slug in slugs if not of_others.filter(slug=slug).exists())
 
 
 def _next_page(project: Project, then: str) -> str:
