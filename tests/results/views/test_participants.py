@@ -199,9 +199,7 @@ def test_few_answers_alone_put_nobody_first(client: Client, researcher: User) ->
     assert next(iter(shares)) == name("dora")
     assert list(shares)[-1] == name("cleo")
     assert shares[name("cleo")] == "0.00"
-    assert "Sorted by “Agreement at most”, the upper end of the 95 % interval, lowest first." in words_of(
-        page
-    )
+    assert "Sorted by “Agreement at most”, the upper end of the 95 % interval, lowest first." in words_of(page)
     most = [most for *_, most in page.context["rows"] if most is not None]
     assert most == sorted(most)
     assert ">Agreement at most, %</th>" in page.content.decode()
