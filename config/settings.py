@@ -43,6 +43,7 @@ INSTALLED_APPS = [
     "studies",
     "annotation",
     "predictions",
+    "making",
     "results",
     "simulation",
     "workspace",
@@ -224,6 +225,7 @@ TOLD_OF_EVENTS = ["workspace.actions.webhooks.queue_event"]
 JOBS = {
     "annotation.extension": "annotation.actions.launching.study_jobs.EXTENSION",
     "annotation.launch": "annotation.actions.launching.study_jobs.LAUNCH",
+    "making.pipeline": "making.actions.pipelines.MAKE",
     "results.chart": "results.actions.charts.CHART",
     "results.export": "results.actions.exports.EXPORT",
     "results.numbers": "results.actions.cached_statistics.NUMBERS",

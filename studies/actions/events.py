@@ -44,6 +44,8 @@ class What(StrEnum):
     INSTANCES_TAGGED = "instances tagged"
     INSTANCES_UNTAGGED = "instances untagged"
     INSTANCES_IMPORTED = "instances imported"
+    PIPELINE_REQUESTED = "pipeline requested"
+    PIPELINE_FINISHED = "pipeline finished"
     PREDICTIONS_IMPORTED = "predictions imported"
     PREDICTIONS_REQUESTED = "predictions requested"
     PREDICTIONS_CANCELLED = "predictions cancelled"

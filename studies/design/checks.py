@@ -37,9 +37,9 @@ def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Desig
     """
 
     def problems_of(findings: Iterable[tuple[Path, str]]) -> list[Problem]:
-        return [Problem(_nearest_line(lines or {}, path), sentence) for path, sentence in findings]
+        return [Problem(nearest_line(lines or {}, path), sentence) for path, sentence in findings]
 
-    if problems := problems_of(_check_version(values)) or problems_of(_check_texts(values)):
+    if problems := problems_of(_check_version(values)) or problems_of(check_texts(values)):
         raise DesignRefused(problems)
     if problems := problems_of(_check_values(values)):
         raise DesignRefused(sorted(problems, key=lambda problem: problem.line or 0))
@@ -49,7 +49,7 @@ def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Desig
     return design
 
 
-def _nearest_line(lines: Lines, path: Path) -> int | None:
+def nearest_line(lines: Lines, path: Path) -> int | None:
     """Return the line of `path`, or of the nearest section or list around it."""
     while path and path not in lines:
         path = path[:-1]
@@ -67,7 +67,8 @@ def _check_version(values: Mapping[str, Any]) -> Findings:
         )
 
 
-def _check_texts(values: Mapping[str, Any]) -> Findings:
+def check_texts(values: Mapping[str, Any]) -> Findings:
+    """Yield every text that cannot be stored."""
     waiting: list[tuple[Path, Any]] = [((), values)]
     while waiting:
         path, value = waiting.pop()
@@ -81,7 +82,7 @@ def _check_texts(values: Mapping[str, Any]) -> Findings:
 
 def _check_values(values: Mapping[str, Any]) -> Findings:
     """Check each value by the schema, by its kind, and by its rule of eligibility."""
-    found = [*_check_schema(values, study_schema(), ())]
+    found = [*check_schema(values, study_schema(), ())]
     asked = _readable_parts(values)
     if not asked and not found:
         found.append(((), "`kind` is missing in the study file, or `parts` in its place."))
@@ -93,7 +94,9 @@ def _check_values(values: Mapping[str, Any]) -> Findings:
     yield from found or _check_eligibility(values)
 
 
-def _check_schema(value: Any, schema: Mapping[str, Any], prefix: Path) -> Findings:
+def check_schema(value: Any, schema: Mapping[str, Any], prefix: Path, *, file: str = "study file") -> Findings:
+    """Yield every violation of a JSON Schema, as sentences for people; `file` is what people call the whole."""
+    missing: dict[Path, int] = {}
     for error in jsonschema.Draft202012Validator(schema).iter_errors(value):
         path, rule = (*prefix, *error.absolute_path), error.schema
         if error.validator == "additionalProperties" and isinstance(rule, Mapping):
@@ -102,8 +105,13 @@ def _check_schema(value: Any, schema: Mapping[str, Any], prefix: Path) -> Findin
             near = difflib.get_close_matches(unknown, known, n=1)
             hint = f"Did you mean `{near[0]}`?" if near else f"Known are: {', '.join(known)}."
             yield (*path, unknown), f"`{unknown}` is not known here. {hint}"
+        elif error.validator == "required":
+            # There is an error for each missing entry, in their order.
+            number = missing[path] = missing.get(path, -1) + 1
+            names = [name for name in error.validator_value if name not in error.instance]
+            yield path, f"`{names[number]}` is missing in {'.'.join(map(str, path)) or f'the {file}'}."
         else:
-            yield path, _sentence(error, path)
+            yield path, _sentence(error, path, file)
 
 
 _TYPE_NAMES = {
@@ -128,13 +136,11 @@ _SENTENCES: Mapping[str, Callable[[Any, Any], str]] = {
 }
 
 
-def _sentence(error: jsonschema.ValidationError, path: Path) -> str:
+def _sentence(error: jsonschema.ValidationError, path: Path, file: str) -> str:
     """Put a schema error into a sentence that a researcher can act on."""
-    name = ".".join(map(str, path)) or "the study file"
+    name = ".".join(map(str, path)) or f"the {file}"
     limit: Any = error.validator_value
     instance: Any = error.instance
-    if error.validator == "required":
-        return f"`{next(each for each in limit if each not in instance)}` is missing in {name}."
     if error.validator == "pattern" and isinstance(error.schema, Mapping):
         return f"`{name}` is {instance!r}. {error.schema.get('description', '')}".strip()
     say = _SENTENCES.get(str(error.validator), lambda limit, value: f": {error.message}.")
@@ -158,7 +164,7 @@ def _is_readable(part: Mapping[str, Any]) -> bool:
 def _check_ask(part: Mapping[str, Any], path: Path) -> Findings:
     """Check the options of a kind by its schema and, if they are valid there, by the kind itself."""
     kind = get_kind(part["kind"])
-    found = [*_check_schema(part.get("ask", {}), kind.ask_schema, (*path, "ask"))]
+    found = [*check_schema(part.get("ask", {}), kind.ask_schema, (*path, "ask"))]
     yield from found
     if not found:
         for name, sentence in kind.problems(add_option_defaults(part)["ask"]):
@@ -191,7 +197,7 @@ def _check_eligibility(values: Mapping[str, Any]) -> Findings:
         rule = get_eligibility(entry["rule"])
         path: Path = ("eligibility", number)
         own = {name: value for name, value in entry.items() if name != "rule"}
-        found = [*_check_schema(own, rule.schema, path)]
+        found = [*check_schema(own, rule.schema, path)]
         yield from found
         for name, sentence in () if found else rule.problems(own):
             yield (*path, name), sentence

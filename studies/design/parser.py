@@ -26,11 +26,14 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
-def read_values(text: str) -> tuple[dict[str, Any], Lines]:
-    """Return the values of a study file, unchecked, and the line of each. Raises DesignRefused."""
-    value, lines = _load(text)
+def read_values(text: str, *, file: str = "study file", guide: str = "docs/studies.md") -> tuple[dict[str, Any], Lines]:
+    """Return the values of a file, unchecked, and the line of each; `file` is what people call it.
+
+    Raises DesignRefused.
+    """
+    value, lines = _load(text, file)
     if not isinstance(value, dict):
-        raise DesignRefused([Problem(None, "The study file must consist of `name: value` lines; see docs/studies.md.")])
+        raise DesignRefused([Problem(None, f"The {file} must consist of `name: value` lines; see {guide}.")])
     return value, lines
 
 
@@ -39,14 +42,14 @@ def read_value(text: str) -> Any:
     return _load(text)[0]
 
 
-def _load(text: str) -> tuple[Any, Lines]:
+def _load(text: str, file: str = "study file") -> tuple[Any, Lines]:
     if len(text) > LARGEST_FILE:
-        raise DesignRefused([Problem(None, "The study file is larger than 1 MB. Is it the right file?")])
+        raise DesignRefused([Problem(None, f"The {file} is larger than 1 MB. Is it the right file?")])
     try:
         loader = _Loader(text)
         node = loader.get_single_node()
         if node is None:
-            raise DesignRefused([Problem(None, "The study file is empty.")])
+            raise DesignRefused([Problem(None, f"The {file} is empty.")])
         lines: dict[Path, int] = {}
         unusable = [*_walk(node, (), lines, set())]
         if unusable:

@@ -66,6 +66,8 @@ ADDITIONS = [
         *("An export format", "<format>", "only_keys", "FORMATS", "only-keys"),
         "results.exporting.formats.only_keys.OnlyKeys",
     ),
+    Addition(*("A maker", "<family>", "last_words", "MAKERS", "last-words"), "making.makers.last_words.LastWords"),
+    Addition(*("A filter", "<filter>", "one_line", "FILTERS", "one-line"), "making.filters.one_line.OneLine"),
     Addition(
         *("A format of the report", "<format>", "plain", "FORMATS", "plain"), "results.reports.formats.plain.files"
     ),

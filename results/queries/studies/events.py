@@ -27,7 +27,8 @@ ABOUT_PEOPLE = (
 # Events about the data, which are exported. Events that concern only the project are not: members, webhooks, downloads,
 # working notes, requests in progress, and single sessions, whose time and number of answers would identify people.
 DONE_TO_DATA = (
-    *(What.INSTANCES_IMPORTED, What.MAPPING_CHANGED, What.PREDICTIONS_IMPORTED, What.PREDICTIONS_COMPUTED),
+    *(What.INSTANCES_IMPORTED, What.MAPPING_CHANGED, What.PIPELINE_FINISHED),
+    *(What.PREDICTIONS_IMPORTED, What.PREDICTIONS_COMPUTED),
     What.MODEL_RENAMED,
     *(What.MODEL_DELETED, What.DATASET_SET, What.STUDY_CREATED, What.STUDY_DUPLICATED, What.STUDY_CHANGED),
     *(
@@ -274,6 +275,8 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.INSTANCES_IMPORTED: _say_import,
     What.INSTANCES_TAGGED: _say_numbers("added the tag {tag} to {instances:instance}"),
     What.INSTANCES_UNTAGGED: _say_numbers("removed the tag {tag} from {instances:instance}"),
+    What.PIPELINE_REQUESTED: _say_numbers("started the pipeline {pipeline}"),
+    What.PIPELINE_FINISHED: _say_numbers("finished the pipeline {pipeline}, which made {instances:instance}"),
     What.PREDICTIONS_IMPORTED: _say_numbers("imported {predictions:prediction} of {model}"),
     What.PREDICTIONS_REQUESTED: _say_model_run("requested a run of {model} on {about}"),
     What.PREDICTIONS_CANCELLED: _say_model_run("cancelled the run of {model} on {about}"),

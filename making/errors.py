@@ -1,0 +1,5 @@
+"""Refusals of this room, in sentences for researchers. Pure."""
+
+
+class CannotMake(Exception):
+    """A maker, a filter or a tagger cannot be used; the message says why and what to do."""

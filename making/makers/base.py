@@ -1,0 +1,72 @@
+"""Interface of makers: they make texts out of texts. Pure.
+
+Each maker is one file of this folder. Heavy libraries are imported inside `load`, because the site imports this folder
+too.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from making.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class MakerIdentity:
+    """What made a candidate.
+
+    `name`: as in the pipeline file, such as words:swap. `version`: of Lineup's method and its libraries. `weights`: the
+    SHA-256 of the numbers of its model, "" without a model.
+    """
+
+    name: str
+    version: str
+    weights: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request for at most `count` different candidates from one text; `seed` decides every random choice."""
+
+    text: str
+    count: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class MadeText:
+    """A text that a maker made. `prompt`: what a model was told, "" without a model."""
+
+    text: str
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NothingMade:
+    """A maker made nothing of a text; `reason` is a sentence."""
+
+    reason: str
+
+
+class LoadedMaker(ABC):
+    """A maker that is ready to work."""
+
+    identity: MakerIdentity
+
+    @abstractmethod
+    def make(self, requests: Sequence[Request]) -> Sequence[Sequence[MadeText] | NothingMade]:
+        """Return for each request what was made, in its order: equal requests give equal results."""
+
+
+class Maker(Options, ABC):
+    """A family of makers; its fields are its options in a pipeline file.
+
+    `policies`: policy (the part of its name after the colon) -> what it does, as a sentence.
+    """
+
+    policies: ClassVar[Mapping[str, str]]
+
+    @abstractmethod
+    def load(self, policy: str) -> LoadedMaker:
+        """Return the maker of a policy. Raises CannotMake."""

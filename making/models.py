@@ -1,0 +1,101 @@
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from background.models import Job
+from studies.models import Instance, Project
+
+
+class Pipeline(models.Model):
+    """A pipeline that makes candidates in a project.
+
+    `source`: its pipeline file, as it was given; it never changes, so that candidates keep their history.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="pipelines")
+    name = models.CharField(max_length=50)
+    source = models.TextField()
+    job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    by_name = models.CharField(max_length=150, help_text="Who asked: a person, or the name of a command.")
+    requested_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True, help_text="When all its candidates were made.")
+
+    class Meta:
+        ordering = ("requested_at", "id")
+        constraints = (models.UniqueConstraint(fields=("project", "name"), name="pipeline_once_per_project"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class UsedMaker(models.Model):
+    """A maker as it was used in a project: name, version, weights and options; never changed."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=100)
+    version = models.CharField(max_length=200)
+    weights = models.CharField(max_length=64, blank=True, help_text="SHA-256 of its numbers; empty without a model.")
+    options: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of all these as canonical JSON.")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("project", "digest"), name="used_maker_once_per_project"),)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+class Candidate(models.Model):
+    """A text that a stage of a pipeline made, kept or rejected; or one that a pipeline began with.
+
+    `start_key`: the key of the instance that its chain began with, which stays when the instance goes. `number`: from
+    1, among those made from the same parent. A candidate that was not made has no text, and says why.
+    """
+
+    class State(models.TextChoices):
+        KEPT = "kept", "Kept"
+        REJECTED = "rejected", "Rejected"
+        NOT_MADE = "not_made", "Not made"
+
+    pipeline = models.ForeignKey(Pipeline, on_delete=models.CASCADE, related_name="candidates")
+    stage = models.CharField(max_length=50)
+    parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, blank=True, related_name="children")
+    number = models.PositiveSmallIntegerField(default=1)
+    start = models.ForeignKey(Instance, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    start_key = models.CharField(max_length=200)
+    text = models.TextField(blank=True)
+    maker = models.ForeignKey(UsedMaker, on_delete=models.PROTECT, null=True, blank=True, related_name="candidates")
+    seed = models.BigIntegerField(null=True, blank=True)
+    prompt = models.TextField(blank=True, help_text="What a model was told.")
+    state = models.CharField(max_length=10, choices=State.choices)
+    rejected_by = models.CharField(max_length=50, blank=True, help_text="The filter that rejected it.")
+    reason = models.TextField(blank=True, help_text="Why it was rejected or not made, as a sentence.")
+    scores: models.JSONField[dict[str, float], dict[str, float]] = models.JSONField(
+        default=dict, help_text="Filter -> what it measured."
+    )
+    instance = models.ForeignKey(
+        Instance, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", help_text="What became of it."
+    )
+    made_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint(fields=("pipeline", "stage", "parent", "number"), name="candidate_once_per_parent"),
+            models.UniqueConstraint(
+                fields=("pipeline", "start_key"), condition=Q(parent=None), name="one_start_per_instance"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="kept", reason="") | (~Q(state="kept") & ~Q(reason="")),
+                name="candidate_says_why_it_is_not_kept",
+            ),
+        )
+        indexes = (models.Index(fields=("pipeline", "stage", "state", "id"), name="candidates_of_a_stage"),)
+
+    def __str__(self) -> str:
+        return f"{self.stage} {self.number} of {self.start_key}"

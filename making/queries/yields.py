@@ -1,0 +1,57 @@
+"""What became of the candidates of a pipeline, stage by stage."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import Count
+
+from making.models import Candidate, Pipeline
+from making.pipeline_file import START, read_pipeline
+
+
+@dataclass(frozen=True)
+class StageYield:
+    """Counts of one stage, in candidates. `reasons`: why candidates are not kept -> how many, most first.
+
+    `parents`: candidates that it makes others from. kept + rejected + not_made is what stands in the database; a parent
+    of which nothing was made counts once under `not_made`.
+    """
+
+    name: str
+    maker: str
+    parents: int
+    kept: int = 0
+    rejected: int = 0
+    not_made: int = 0
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def made(self) -> int:
+        return self.kept + self.rejected
+
+
+def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
+    """Return the yield of each stage, in the order in which they run."""
+    counted: dict[str, dict[str, int]] = {}
+    reasons: dict[str, dict[str, int]] = {}
+    rows = pipeline.candidates.values_list("stage", "state", "reason").order_by().annotate(n=Count("pk"))
+    for stage, state, reason, n in rows:
+        states = counted.setdefault(stage, {})
+        states[state] = states.get(state, 0) + n
+        if reason:
+            reasons.setdefault(stage, {})[reason] = n
+    return [
+        StageYield(
+            name=stage.name,
+            maker=stage.make,
+            parents=counted.get(stage.of, {}).get(Candidate.State.KEPT, 0),
+            **{str(state): counted.get(stage.name, {}).get(state, 0) for state in Candidate.State},
+            reasons=dict(sorted(reasons.get(stage.name, {}).items(), key=lambda item: (-item[1], item[0]))),
+        )
+        for stage in read_pipeline(pipeline.source).ordered_stages
+    ]
+
+
+def started_with(pipeline: Pipeline) -> int:
+    """Return how many texts the pipeline began with."""
+    return pipeline.candidates.filter(stage=START).count()

@@ -1,0 +1,16 @@
+"""Comparison of texts. Pure."""
+
+import re
+from unicodedata import normalize
+
+_WORD = re.compile(r"\w+")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in lower case, without punctuation. Example: "A dog's ball." -> a, dog, s, ball."""
+    return _WORD.findall(normalize("NFKC", text).casefold())
+
+
+def comparable(text: str) -> str:
+    """Return a text such that two texts with the same words are equal, whatever their case and punctuation."""
+    return " ".join(words_of(text))

@@ -1,0 +1,93 @@
+"""What holds for every maker and every filter."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from making.filters import FILTERS, CandidateText, get_filter
+from making.makers import MAKERS, LoadedMaker, MadeText, NothingMade, Request, get_maker
+from making.pipeline_file import read_pipeline
+
+TEXTS = [
+    "Two yellow fish swim quickly left of a large blue tent and slowly jump.",
+    "Dogs look at cats.",
+    "Sleeping.",
+    "",
+    "👋 ¿Qué?\n\n" + "word " * 1000,
+]
+every_family = pytest.mark.parametrize("family", MAKERS)
+every_filter = pytest.mark.parametrize("name", FILTERS)
+
+
+def requests(count: int = 3) -> list[Request]:
+    return [Request(text, count, seed) for seed, text in enumerate(TEXTS)]
+
+
+def loaded(family: str) -> Iterator[tuple[str, LoadedMaker]]:
+    """Yield every maker of a family, with its policy."""
+    for policy in get_maker(family).policies:
+        yield policy, get_maker(family)().load(policy)
+
+
+@every_family
+def test_it_makes_the_same_again_whatever_the_batch(family: str) -> None:
+    for policy, maker in loaded(family):
+        once = list(maker.make(requests()))
+        assert len(once) == len(TEXTS)
+        assert once == [result for request in requests() for result in maker.make([request])]
+        assert once == list(get_maker(family)().load(policy).make(requests()))
+
+
+@every_family
+def test_it_makes_something_of_some_text_and_gives_a_sentence_for_the_rest(family: str) -> None:
+    for policy, maker in loaded(family):
+        results = maker.make(requests())
+        assert not isinstance(results[0], NothingMade), policy
+        for text, result in zip(TEXTS, results, strict=True):
+            if isinstance(result, NothingMade):
+                assert result.reason.endswith("."), policy
+                continue
+            assert 1 <= len(result) <= 3
+            assert all(isinstance(made, MadeText) and made.text.strip() and made.text != text for made in result)
+            assert len({made.text for made in result}) == len(result)
+
+
+@every_family
+def test_it_says_what_it_is(family: str) -> None:
+    assert get_maker(family).policies
+    for policy, maker in loaded(family):
+        assert maker.identity.name == f"{family}:{policy}"
+        assert len(maker.identity.name) <= 100
+        assert 0 < len(maker.identity.version) <= 200
+        assert get_maker(family).policies[policy].endswith(".")
+
+
+@every_family
+def test_a_pipeline_file_may_name_it_without_options(family: str) -> None:
+    for policy in get_maker(family).policies:
+        made = f"  - {{name: made, make: '{family}:{policy}'}}\n"
+        (stage,) = read_pipeline(f"name: some\nstart: {{role: caption}}\nstages:\n{made}").stages
+        assert stage.maker == get_maker(family)()
+        assert stage.policy == policy
+
+
+@every_filter
+def test_it_judges_every_text_and_says_the_same_again(name: str) -> None:
+    judge = get_filter(name)()
+    candidates = [CandidateText(text, TEXTS[0]) for text in TEXTS]
+    verdicts = judge.judge(candidates, frozenset())
+    assert len(verdicts) == len(TEXTS)
+    assert list(verdicts) == list(judge.judge(candidates, frozenset()))
+    assert all(verdict.reason == "" or verdict.reason.endswith(".") for verdict in verdicts)
+    assert list(judge.judge([], frozenset())) == []
+
+
+@every_filter
+def test_a_pipeline_file_may_name_a_filter_without_options(name: str) -> None:
+    file = (
+        "name: some\nstart: {role: caption}\nstages:\n"
+        f"  - {{name: made, make: 'words:swap', filters: [{{filter: {name}}}]}}\n"
+    )
+    (stage,) = read_pipeline(file).stages
+    assert stage.checked_filters == [(name, get_filter(name)())]
+    assert get_filter(name).version

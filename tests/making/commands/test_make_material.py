@@ -1,0 +1,85 @@
+"""The command that makes material."""
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from background.models import Job, JobState
+from making.models import Candidate
+from studies.models import Project
+from tests.factories import make_instance, make_member, make_project
+
+pytestmark = pytest.mark.django_db
+FILE = """name: swaps
+start: {role: caption}
+stages:
+  - {name: swapped, make: 'words:swap-nouns', filters: [{filter: duplicates}]}
+instances: {of: swapped, captions: {caption: start, negative_caption: swapped}}
+"""
+
+
+@pytest.fixture
+def project() -> Project:
+    project = make_project("birds")
+    for key, text in {"first": "A dog is on a table.", "second": "A dog is asleep."}.items():
+        make_instance(project, key, candidates=0, captions={"caption": text}, original_captions={"caption": text})
+    return project
+
+
+def make(folder: Path, source: str = FILE, *arguments: str, **options: Any) -> str:
+    file, out = folder / "swaps.yaml", StringIO()
+    file.write_text(source, encoding="utf-8")
+    call_command("make_material", "birds", str(file), *arguments, stdout=out, **options)
+    return out.getvalue()
+
+
+def test_it_makes_instances_and_says_what_became_of_every_text(tmp_path: Path, project: Project) -> None:
+    told = (
+        "swaps began with 2 texts.\n"
+        "swapped (words:swap-nouns): 2 texts, 1 candidates made, 1 kept\n"
+        "  1: The text has no two different nouns.\n"
+        "1 instance made.\n"
+    )
+    assert make(tmp_path) == told
+    assert project.instances.get(key="first-swaps-1").captions["negative_caption"] == "A table is on a dog."
+    assert make(tmp_path) == f"The pipeline swaps is complete; nothing was made again.\n{told}"
+    assert Candidate.objects.count() == 4
+
+
+def test_a_worker_can_do_it(tmp_path: Path, project: Project) -> None:
+    assert make(tmp_path, FILE, "--in-background") == "The pipeline swaps is waiting for a worker.\n"
+    assert Job.objects.get().state == JobState.WAITING
+    assert not Candidate.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("name: swaps\n", "`start` is missing in the pipeline file.\n`stages` is missing in the pipeline file."),
+        (
+            FILE.replace("{role: caption}", "{role: title}"),
+            "No instance of the project has a caption in the role title",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told(source: str, sentence: str, tmp_path: Path, project: Project) -> None:
+    with pytest.raises(CommandError) as refused:
+        make(tmp_path, source)
+    assert sentence in str(refused.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, project: Project) -> None:
+    with pytest.raises(CommandError, match=r"none\.yaml cannot be read \(No such file or directory\)"):
+        call_command("make_material", "birds", str(tmp_path / "none.yaml"))
+    (tmp_path / "latin.yaml").write_bytes(b"name: caf\xe9")
+    with pytest.raises(CommandError, match=r"latin\.yaml is not UTF-8 text"):
+        call_command("make_material", "birds", str(tmp_path / "latin.yaml"))
+
+
+def test_who_may_not_import_may_not_make(tmp_path: Path, project: Project) -> None:
+    make_member(project, "viewer", name="victor")
+    with pytest.raises(CommandError, match="victor is a viewer"):
+        make(tmp_path, by="victor")

@@ -1,0 +1,121 @@
+"""What a pipeline file may say, and what its problems are called."""
+
+import pytest
+
+from making.filters.length import Length
+from making.pipeline_file import PipelineFile, read_pipeline
+from studies.design import DesignRefused
+
+STAGE = "  - name: swapped\n    make: words:swap\n"
+SMALL = f"name: swaps\nstart: {{role: caption}}\nstages:\n{STAGE}"
+
+
+def problems_of(text: str) -> list[str]:
+    with pytest.raises(DesignRefused) as refused:
+        read_pipeline(text)
+    return [str(problem) for problem in refused.value.problems]
+
+
+def test_a_small_file_has_defaults() -> None:
+    pipeline = read_pipeline(SMALL)
+    (stage,) = pipeline.stages
+    assert (pipeline.name, pipeline.seed, pipeline.start.role, pipeline.instances) == ("swaps", 0, "caption", None)
+    assert (stage.of, stage.count, stage.policy, stage.filters) == ("start", 1, "swap", [])
+    assert stage.maker.model_dump() == {"tagger": "hanta"}
+
+
+def test_filters_are_read_with_their_options_in_the_order_of_the_file() -> None:
+    listed = "    filters:\n      - {filter: length, at_least: 3}\n      - filter: duplicates\n"
+    (stage,) = read_pipeline(SMALL + listed).stages
+    assert [name for name, _ in stage.checked_filters] == ["length", "duplicates"]
+    assert stage.checked_filters[0][1] == Length(at_least=3)
+
+
+def test_stages_run_after_those_that_they_make_candidates_from() -> None:
+    text = (
+        "name: chain\nstart: {role: caption}\nstages:\n"
+        "  - {name: third, make: 'words:swap', of: second}\n"
+        "  - {name: second, make: 'words:swap-nouns', of: first}\n"
+        "  - {name: first, make: 'words:swap-verbs'}\n"
+    )
+    pipeline = read_pipeline(text)
+    assert [stage.name for stage in pipeline.ordered_stages] == ["first", "second", "third"]
+    assert pipeline.line_of("third") == ["third", "second", "first", "start"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ["The pipeline file is empty."]),
+        ("- a", ["The pipeline file must consist of `name: value` lines; see docs/making.md."]),
+        ("name: [", ["Line 1: This cannot be read: expected the node content, but found '<stream end>'."]),
+        (
+            SMALL.replace("swaps", "Word Swaps"),
+            ["Line 1: `name` is 'Word Swaps'. A name has lower-case letters, digits and -, at most 50."],
+        ),
+        (SMALL.replace("start: {role: caption}\n", ""), ["`start` is missing in the pipeline file."]),
+        (f"{SMALL}colour: red\n", None),
+        (SMALL.replace("words:swap", "words:swop"), ["Line 5: `words:swop` is no maker. Did you mean `words:swap`?"]),
+        (SMALL.replace("words:swap", "swap"), None),
+        (f"{SMALL}    count: 0\n", ["Line 6: `stages.0.count` is 0; it must be at least 1."]),
+        (f"{SMALL}    count: 101\n", ["Line 6: `stages.0.count` is 101; it must be at most 100."]),
+        (f"{SMALL}    of: before\n", ["Line 6: `before` is no stage. Known are: start, swapped."]),
+        (
+            f"{SMALL}    options: {{tager: hanta}}\n",
+            ["Line 6: `tager` is not known here. Did you mean `tagger`?"],
+        ),
+        (
+            f"{SMALL}    filters:\n      - filter: lenght\n",
+            ["Line 7: `filter` must name a filter. Did you mean `length`?"],
+        ),
+        (
+            f"{SMALL}    filters:\n      - at_least: 3\n",
+            ["Line 7: `filter` must name a filter. Known are: length, duplicates."],
+        ),
+        (
+            f"{SMALL}    filters:\n      - {{filter: length, at_least: three}}\n",
+            ["Line 7: `stages.0.filters.0.at_least` must be a whole number, not 'three'."],
+        ),
+        (
+            f"{SMALL}    filters:\n      - {{filter: length, at_least: 9, at_most: 3}}\n",
+            ["Line 7: A text cannot have at least 9 and at most 3 words."],
+        ),
+        (
+            SMALL + STAGE,
+            ["Line 6: `swapped` is the name of another stage or of the start. Choose another name."],
+        ),
+        (
+            SMALL.replace("name: swapped", "name: start"),
+            ["Line 4: `start` is the name of another stage or of the start. Choose another name."],
+        ),
+        (
+            f"{SMALL}    of: swapped\n",
+            ["Line 3: The stages go in a circle: `swapped` of `swapped`. Begin one of them at the start."],
+        ),
+        (
+            f"{SMALL}instances:\n  of: made\n  captions: {{caption: start}}\n",
+            ["Line 7: `made` is no stage. Known are: swapped."],
+        ),
+        (
+            f"{SMALL}instances:\n  of: swapped\n  captions:\n    caption: beginning\n",
+            ["Line 9: `beginning` does not lead to `swapped`. Choose one of: swapped, start."],
+        ),
+        (
+            f"{SMALL}instances:\n  of: swapped\n  captions:\n    Caption: start\n",
+            ["Line 9: The role 'Caption' is not a name of at most 30 small letters, digits and _, a letter first."],
+        ),
+        (f"{SMALL}instances: {{of: swapped, captions: {{}}}}\n", None),
+    ],
+)
+def test_every_problem_has_its_line_and_says_what_to_write(text: str, expected: list[str] | None) -> None:
+    found = problems_of(text)
+    assert found
+    if expected is not None:
+        assert found == expected
+
+
+def test_a_file_is_equal_to_another_that_says_the_same_otherwise() -> None:
+    other = f"# Swaps words.\nseed: 0\n{SMALL}    count: 1\n"
+    assert read_pipeline(other) == read_pipeline(SMALL)
+    assert read_pipeline(f"{SMALL}    count: 2\n") != read_pipeline(SMALL)
+    assert isinstance(read_pipeline(SMALL), PipelineFile)
