@@ -9,14 +9,16 @@ from studies.models import Instance, Project
 
 
 class Pipeline(models.Model):
-    """A pipeline that makes candidates in a project.
+    """A pipeline that makes candidates in a project, or its trial on a few texts, which makes no instances.
 
-    `source`: its pipeline file, as it was given; it never changes, so that candidates keep their history.
+    `source`: its pipeline file, as it was given; it never changes, so that candidates keep their history. A new trial
+    replaces the last one of its name.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="pipelines")
     name = models.CharField(max_length=50)
     source = models.TextField()
+    is_trial = models.BooleanField(default=False)
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
@@ -27,10 +29,21 @@ class Pipeline(models.Model):
 
     class Meta:
         ordering = ("requested_at", "id")
-        constraints = (models.UniqueConstraint(fields=("project", "name"), name="pipeline_once_per_project"),)
+        constraints = (
+            models.UniqueConstraint(fields=("project", "name", "is_trial"), name="pipeline_once_per_project"),
+        )
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.job is not None and self.job.is_unfinished
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether it stopped before its end."""
+        return self.finished_at is None and not self.is_unfinished
 
 
 class UsedMaker(models.Model):
@@ -69,7 +82,7 @@ class Candidate(models.Model):
     start = models.ForeignKey(Instance, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     start_key = models.CharField(max_length=200)
     text = models.TextField(blank=True)
-    maker = models.ForeignKey(UsedMaker, on_delete=models.PROTECT, null=True, blank=True, related_name="candidates")
+    maker = models.ForeignKey(UsedMaker, on_delete=models.RESTRICT, null=True, blank=True, related_name="candidates")
     seed = models.BigIntegerField(null=True, blank=True)
     prompt = models.TextField(blank=True, help_text="What a model was told.")
     state = models.CharField(max_length=10, choices=State.choices)
@@ -88,7 +101,7 @@ class Candidate(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("pipeline", "stage", "parent", "number"), name="candidate_once_per_parent"),
             models.UniqueConstraint(
-                fields=("pipeline", "start_key"), condition=Q(parent=None), name="one_start_per_instance"
+                fields=("pipeline", "start_key"), condition=Q(stage="start"), name="one_start_per_instance"
             ),
             models.CheckConstraint(
                 condition=Q(state="kept", reason="") | (~Q(state="kept") & ~Q(reason="")),

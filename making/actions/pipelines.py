@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from background.errors import Failed
-from background.jobs import request_job
+from background.jobs import cancel, request_job
 from background.models import Job
 from background.work import RunningJob, Work
 from making.errors import CannotMake
@@ -19,6 +19,7 @@ from making.models import Candidate, Pipeline, UsedMaker
 from making.pipeline_file import START, Instances, PipelineFile, Stage, read_pipeline
 from making.texts import comparable
 from studies.actions.events import Actor, What, name_of, person, record
+from studies.actions.projects.tags import tag_instances
 from studies.errors import StudyError
 from studies.models import Instance, InstanceImage, Project
 
@@ -26,6 +27,8 @@ KIND = "making.pipeline"
 # The last phase, after the stages: candidates become instances.
 INSTANCES = "instances"
 BATCH = 200
+# Texts that a trial begins with.
+TRIAL_TEXTS = 10
 COPIED = ("source", "licence", "generator")
 
 
@@ -36,9 +39,8 @@ def request_pipeline(*, project: Project, source: str, by: Actor, now: datetime)
     An equal pipeline that stopped goes on where it was. Raises DesignRefused or StudyError.
     """
     wanted = read_pipeline(source)
-    fields = {"source": source, "requested_by": person(by), "by_name": name_of(by), "requested_at": now}
-    pipeline, is_new = Pipeline.objects.select_for_update().get_or_create(
-        project=project, name=wanted.name, defaults=fields
+    pipeline, is_new = Pipeline.objects.select_for_update(of=("self",)).get_or_create(
+        project=project, name=wanted.name, is_trial=False, defaults=_fields(source, by, now)
     )
     if read_pipeline(pipeline.source) != wanted:
         raise StudyError(
@@ -49,22 +51,55 @@ def request_pipeline(*, project: Project, source: str, by: Actor, now: datetime)
         return pipeline, None
     if is_new:
         record(project=project, what=What.PIPELINE_REQUESTED, by=by, now=now, pipeline=pipeline.name)
+    return pipeline, _queue(pipeline, by, now)
+
+
+@transaction.atomic
+def request_trial(*, project: Project, source: str, by: Actor, now: datetime) -> tuple[Pipeline, Job]:
+    """Queue a trial of a pipeline on a few texts, in place of the last one of its name. Raises DesignRefused."""
+    name = read_pipeline(source).name
+    for old in Pipeline.objects.select_for_update(of=("self",)).filter(project=project, name=name, is_trial=True):
+        if old.job is not None:
+            cancel(job=old.job, now=now)
+        old.delete()
+    trial = Pipeline.objects.create(project=project, name=name, is_trial=True, **_fields(source, by, now))
+    return trial, _queue(trial, by, now)
+
+
+def _fields(source: str, by: Actor, now: datetime) -> dict[str, Any]:
+    return {"source": source, "requested_by": person(by), "by_name": name_of(by), "requested_at": now}
+
+
+def _queue(pipeline: Pipeline, by: Actor, now: datetime) -> Job:
     before = pipeline.job
-    job, is_new_job = request_job(
+    job, is_new = request_job(
         kind=KIND, arguments={"pipeline": pipeline.pk}, by=person(by), now=now, key=str(pipeline.pk)
     )
-    if is_new_job and before is not None:
+    if is_new and before is not None:
         # A job that failed or was cancelled has stored how far it came.
         Job.objects.filter(pk=job.pk).update(step=before.step)
     pipeline.job = job
     pipeline.save(update_fields=["job"])
-    return pipeline, job
+    return job
+
+
+@transaction.atomic
+def cancel_pipeline(*, pipeline: Pipeline, by: Actor, now: datetime) -> None:
+    """Cancel the job of a pipeline: what was made stays, and the pipeline can go on later. Raises StudyError."""
+    if pipeline.job is None or not pipeline.is_unfinished:
+        raise StudyError("This pipeline has already ended, so there was nothing to cancel.")
+    if not pipeline.is_trial:
+        record(project=pipeline.project, what=What.PIPELINE_CANCELLED, by=by, now=now, pipeline=pipeline.name)
+    cancel(job=pipeline.job, now=now)
 
 
 def _run(job: RunningJob) -> None:
-    pipeline = Pipeline.objects.select_related("project", "requested_by").get(pk=job.arguments["pipeline"])
+    found = Pipeline.objects.filter(pk=job.arguments["pipeline"]).select_related("project", "requested_by")
+    if (pipeline := found.first()) is None:
+        # A trial that another one replaced.
+        return
     wanted = read_pipeline(pipeline.source)
-    phases = [START, *(stage.name for stage in wanted.ordered_stages), INSTANCES]
+    phases = [START, *(stage.name for stage in wanted.ordered_stages), *([] if pipeline.is_trial else [INSTANCES])]
     begun = job.step.get("phase", START)
     by_name = {stage.name: stage for stage in wanted.stages}
     for phase in phases[phases.index(begun) :]:
@@ -78,15 +113,14 @@ def _run(job: RunningJob) -> None:
     with transaction.atomic():
         job.check()
         Pipeline.objects.filter(pk=pipeline.pk).update(finished_at=job.now())
-        kept = pipeline.candidates.filter(instance__isnull=False).count()
-        record(
-            project=pipeline.project,
-            what=What.PIPELINE_FINISHED,
-            by=pipeline.requested_by or pipeline.by_name,
-            now=job.now(),
-            pipeline=pipeline.name,
-            instances=kept,
-        )
+        if pipeline.is_trial:
+            return
+        made = list(pipeline.candidates.filter(instance__isnull=False).values_list("instance", flat=True))
+        by: Actor = pipeline.requested_by or pipeline.by_name
+        told: dict[str, Any] = {"project": pipeline.project, "by": by, "now": job.now()}
+        if made:
+            tag_instances(instances=made, name=pipeline.name, **told)
+        record(what=What.PIPELINE_FINISHED, pipeline=pipeline.name, instances=len(made), **told)
 
 
 def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, after: int) -> None:
@@ -95,6 +129,10 @@ def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, afte
     instances = pipeline.project.instances.filter(captions__has_key=role).order_by("pk")
     # Instances that pipelines made are no beginning: they would be made from again.
     instances = instances.exclude(reference__has_key="made")
+    if pipeline.is_trial:
+        ids = list(instances.values_list("pk", flat=True))
+        # Spread over the project, for neighbours are often alike.
+        instances = instances.filter(pk__in=ids[:: max(1, len(ids) // TRIAL_TEXTS)][:TRIAL_TEXTS])
     total, done = instances.count(), instances.filter(pk__lte=after).count()
     if not total:
         raise Failed(

@@ -55,3 +55,38 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
 def started_with(pipeline: Pipeline) -> int:
     """Return how many texts the pipeline began with."""
     return pipeline.candidates.filter(stage=START).count()
+
+
+# Samples of each reason, and of what was kept; reasons that have samples.
+MOST_SAMPLES, MOST_REASONS = 5, 10
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A candidate beside the text that it was made from. `reason`: why it is not kept, "" if it is."""
+
+    parent: str
+    text: str
+    reason: str
+
+    @property
+    def captions(self) -> Mapping[str, str]:
+        """Return both texts as captions, so that their difference can be marked."""
+        return {"parent": self.parent, "text": self.text}
+
+
+def samples(pipeline: Pipeline, stage: StageYield) -> Sequence[Sample]:
+    """Return the first candidates of a stage: some that were kept, and some for each reason why others were not.
+
+    All of them in a trial.
+    """
+    rows = pipeline.candidates.filter(stage=stage.name).select_related("parent").order_by("pk")
+    if pipeline.is_trial:
+        found = list(rows)
+    else:
+        found = [
+            one
+            for reason in ("", *list(stage.reasons)[:MOST_REASONS])
+            for one in rows.filter(reason=reason)[:MOST_SAMPLES]
+        ]
+    return [Sample(one.parent.text if one.parent else "", one.text, one.reason) for one in found]

@@ -45,6 +45,7 @@ class What(StrEnum):
     INSTANCES_UNTAGGED = "instances untagged"
     INSTANCES_IMPORTED = "instances imported"
     PIPELINE_REQUESTED = "pipeline requested"
+    PIPELINE_CANCELLED = "pipeline cancelled"
     PIPELINE_FINISHED = "pipeline finished"
     PREDICTIONS_IMPORTED = "predictions imported"
     PREDICTIONS_REQUESTED = "predictions requested"

@@ -23,6 +23,7 @@ from annotation.models.sessions import OPEN_STATES
 from background.jobs import cancel, request_job
 from background.models import UNFINISHED, Job, JobState
 from background.work import RunningJob, Work
+from making.models import Pipeline
 from results.models import Export, Release
 from results.queries.people.payments_due import debts
 from results.simulated import is_simulated
@@ -157,7 +158,7 @@ def _begin(deletion: ProjectDeletion, now: datetime) -> None:
 
 def _cancel_jobs(project: Project, now: datetime) -> bool:
     """Cancel the unfinished jobs of `project`; return whether any still runs."""
-    rows = (model.objects.filter(project=project, job__isnull=False) for model in (Import, Export, HubPush))
+    rows = (model.objects.filter(project=project, job__isnull=False) for model in (Import, Export, HubPush, Pipeline))
     downloads = HubDownload.objects.filter(upload__project=project, job__isnull=False)
     known = [pk for each in (*rows, downloads) for pk in each.values_list("job", flat=True)]
     unfinished = Job.objects.filter(Q(pk__in=known) | Q(arguments__project=project.pk), state__in=UNFINISHED)

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 from annotation.actions.launching.extend_study import EXTENSION_JOB
 from background.live_progress import show_in
 from background.models import UNFINISHED, Job, JobState
+from making.models import Pipeline
 from predictions.models import Run
 from results.models import Export
 from results.views.guards import signed_in_user, visible_projects
@@ -128,6 +129,9 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
         yield _make_own_job(
             f"{what} of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}", job, done_words=done
         )
+    for pipeline in Pipeline.objects.filter(**of_jobs):
+        title = f"{'Trial' if pipeline.is_trial else 'Pipeline'} {pipeline.name}"
+        yield _make_own_job(title, reverse("pipeline", args=[pipeline.pk]), jobs[pipeline.job_id])
     own_downloads = HubDownload.objects.filter(upload__project__in=visible_projects(request), job__in=list(jobs))
     for download in own_downloads:
         address = reverse("hub_download", args=[download.pk])

@@ -276,6 +276,7 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.INSTANCES_TAGGED: _say_numbers("added the tag {tag} to {instances:instance}"),
     What.INSTANCES_UNTAGGED: _say_numbers("removed the tag {tag} from {instances:instance}"),
     What.PIPELINE_REQUESTED: _say_numbers("started the pipeline {pipeline}"),
+    What.PIPELINE_CANCELLED: _say_numbers("cancelled the pipeline {pipeline}"),
     What.PIPELINE_FINISHED: _say_numbers("finished the pipeline {pipeline}, which made {instances:instance}"),
     What.PREDICTIONS_IMPORTED: _say_numbers("imported {predictions:prediction} of {model}"),
     What.PREDICTIONS_REQUESTED: _say_model_run("requested a run of {model} on {about}"),

@@ -8,10 +8,10 @@ import pytest
 from background.errors import Cancelled
 from background.models import Job, JobState
 from making.actions import pipelines
-from making.actions.pipelines import request_pipeline
+from making.actions.pipelines import cancel_pipeline, request_pipeline, request_trial
 from making.makers import words
 from making.models import Candidate, Pipeline, UsedMaker
-from making.queries.yields import StageYield, stage_yields, started_with
+from making.queries.yields import Sample, StageYield, samples, stage_yields, started_with
 from studies.actions.events import What
 from studies.design import DesignRefused
 from studies.errors import StudyError
@@ -308,3 +308,67 @@ def test_makers_are_loaded_only_by_the_job(monkeypatch: pytest.MonkeyPatch, proj
 
     monkeypatch.setattr(words, "tagger_of", refuse)
     request_pipeline(project=project, source=FILE, by="test", now=NOON)
+
+
+def test_what_a_pipeline_made_has_its_name_as_a_tag(project: Project) -> None:
+    made(project)
+    assert list(project.instances.filter(tags__name="swaps").values_list("key", flat=True)) == ["second-swaps-1"]
+
+
+def test_samples_show_what_was_kept_and_every_reason(project: Project) -> None:
+    pipeline = made(project)
+    (stage,) = stage_yields(pipeline)
+    duplicate = "It has the same words as another text of the project."
+    assert samples(pipeline, stage) == [
+        Sample("A cup is in a box.", "A box is in a cup.", ""),
+        Sample("A dog is on a table.", "A table is on a dog.", duplicate),
+        Sample("A table is on a dog.", "A dog is on a table.", duplicate),
+        Sample(CAPTIONS["long"], "A table is on a red and very big dog.", "It is longer than 8 words."),
+        Sample("A dog is asleep.", "", "The text has no two different nouns."),
+    ]
+
+
+def test_a_trial_makes_no_instance_and_the_next_replaces_it(project: Project) -> None:
+    trial, job = request_trial(project=project, source=FILE, by="test", now=NOON)
+    assert run_now(job, now=NOON).state == JobState.DONE
+    assert outcomes(trial)["second"][1] == "kept"
+    assert not new_instances(project)
+    again, job = request_trial(project=project, source=FILE.replace("at_most: 8", "at_most: 5"), by="test", now=NOON)
+    run_now(job, now=NOON)
+    assert list(Pipeline.objects.all()) == [again]
+    assert outcomes(again)["second"][2] == "It is longer than 5 words."
+    assert not Event.objects.exists()
+    # The pipeline itself may have the same name.
+    assert set(new_instances(made(project).project)) == {"second-swaps-1"}
+
+
+def test_a_trial_takes_ten_texts_from_all_over_the_project() -> None:
+    project = make_project("birds")
+    for number in range(25):
+        text = {"caption": f"A dog is on a table, number {number}."}
+        make_instance(project, f"row-{number}", candidates=0, captions=text, original_captions=text)
+    trial, job = request_trial(project=project, source=FILE, by="test", now=NOON)
+    run_now(job, now=NOON)
+    keys = trial.candidates.filter(stage="start").values_list("start_key", flat=True)
+    assert list(keys) == [f"row-{number}" for number in range(0, 20, 2)]
+
+
+def test_a_trial_that_was_replaced_ends_quietly(project: Project) -> None:
+    _, first = request_trial(project=project, source=FILE, by="test", now=NOON)
+    _, second = request_trial(project=project, source=FILE, by="test", now=NOON)
+    assert run_now(first, now=NOON).state == JobState.CANCELLED
+    assert run_now(second, now=NOON).state == JobState.DONE
+
+
+def test_a_pipeline_is_cancelled_and_goes_on_later(project: Project) -> None:
+    pipeline, job = request_pipeline(project=project, source=FILE, by="test", now=NOON)
+    cancel_pipeline(pipeline=pipeline, by="anna", now=NOON)
+    assert job is not None
+    assert run_now(job, now=NOON).state == JobState.CANCELLED
+    assert Event.objects.filter(what=What.PIPELINE_CANCELLED, by_name="anna").count() == 1
+    pipeline.refresh_from_db()
+    assert pipeline.can_go_on
+    with pytest.raises(StudyError, match="has already ended"):
+        cancel_pipeline(pipeline=pipeline, by="anna", now=NOON)
+    assert not made(project).can_go_on
+    assert set(new_instances(project)) == {"second-swaps-1"}

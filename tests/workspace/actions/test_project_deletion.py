@@ -17,6 +17,7 @@ from annotation.actions.arriving.groups import set_group
 from annotation.actions.sessions import give_up
 from annotation.models import Annotator, Response
 from background.models import Job
+from making.actions.pipelines import request_pipeline
 from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.actions.runs import request_run
 from results.actions.exports import make_export, request_export
@@ -54,6 +55,11 @@ from workspace.actions.uploaded_images import upload_image
 from workspace.actions.webhooks import make_webhook
 
 pytestmark = pytest.mark.django_db
+PIPELINE = """name: swaps
+start: {role: caption}
+stages: [{name: swapped, make: "words:swap"}, {name: again, make: "words:swap", of: swapped}]
+instances: {of: again, captions: {caption: start, negative_caption: again}, images: {candidate: candidate}}
+"""
 LATER = NOON + timedelta(days=7)
 # What the site keeps beside the deletion itself: requests of background work, which name nothing but numbers.
 KEPT = {"studies.ProjectDeletion", "studies.ProjectDeletion_owners", "background.Job", "auth.User"}
@@ -75,6 +81,9 @@ def fill(project: Project, owner: User, folder: Path) -> Study:
     for number in range(3):
         draw_instance(project, number)
     upload_image(project=project, **_picture(), uploader=owner, now=NOON)
+    _, pipeline_job = request_pipeline(project=project, source=PIPELINE, by=owner, now=NOON)
+    assert pipeline_job is not None
+    run_now(pipeline_job, now=NOON)
     draft = create_draft(project, instances=3, study="second")
     assert draft.state == StudyState.DRAFT
     study = launch_study(project, instances=3, consent="We keep your answers.")
@@ -149,7 +158,7 @@ def test_only_what_other_projects_use_and_a_record_stay(owner: User, tmp_path: P
     deletion = ProjectDeletion.objects.get()
     assert (deletion.deleted_at, list(deletion.owners.all())) == (LATER, [owner])
     rows = deletion.record["rows"]
-    assert (rows["studies.instance"], rows["annotation.response"], rows["studies.study"]) == (4, 2, 2)
+    assert (rows["studies.instance"], rows["annotation.response"], rows["studies.study"]) == (7, 2, 2)
     assert [each["release"] for each in deletion.record["releases"]] == ["v1"]
     assert len(deletion.record["releases"][0]["sha256"]) == 64
     assert run_due(LATER + timedelta(hours=1)) == []

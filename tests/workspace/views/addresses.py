@@ -146,6 +146,12 @@ PRIVATE = {
     "/models/1/rename/": changing((FINE, ELSEWHERE)),
     "/models/1/delete/": changing((FINE, ELSEWHERE)),
     "/projects/birds/near-duplicates/": all_alike(LOOK),
+    # Without a file.
+    "/projects/birds/pipelines/": changing((FINE, 409), viewer=(FINE, 403)),
+    # One that ended long ago: there is nothing to cancel, and nothing to make.
+    "/pipelines/1/": all_alike(LOOK),
+    "/pipelines/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
+    "/pipelines/1/go-on/": changing((ELSEWHERE, ELSEWHERE)),
     # One that was cancelled: there is nothing to cancel, and one can go on with it.
     "/runs/1/": all_alike(LOOK),
     "/runs/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
@@ -206,6 +212,7 @@ FORMS_OF_EDITORS = {
         "ask_model",
         "model_rename",
         "model_delete",
+        "project_pipelines",
     ),
     *("personal_links", "open_networks"),
     *("free_seat", "session_returned", "settle", "unsettle", "study_question"),

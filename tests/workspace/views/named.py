@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from annotation.models import Decision
 from background.models import Job
+from making.models import Pipeline
 from predictions.models import Model, Run
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release, StoredChart
@@ -46,6 +47,7 @@ def make_what_the_addresses_name() -> str:
     somebody = sit_down(study, "somebody", pk=1).annotator
     Pseudonym.objects.create(project=project, annotator=somebody, name="A-34679")
     _failed_import(project)
+    _finished_pipeline(project)
     _cancelled_run(study)
     # Listed by the clock, so it must not have expired.
     invitation, _ = invite(project=project, role="viewer", days=7, whom="", by=owner, now=timezone.now())
@@ -55,6 +57,14 @@ def make_what_the_addresses_name() -> str:
     _pushed_release(study)
     StoredChart.objects.create(project=project, digest=DIGEST, values=CHART, svg="<svg/>", drawn_at=NOON, asked_at=NOON)
     return researcher.get_username()
+
+
+def _finished_pipeline(project: Project) -> None:
+    source = "name: swaps\nstart: {role: caption}\nstages:\n  - {name: swapped, make: 'words:swap'}\n"
+    pipeline = Pipeline.objects.create(
+        project=project, name="swaps", source=source, by_name="anna", requested_at=NOON, finished_at=NOON
+    )
+    Pipeline.objects.filter(pk=pipeline.pk).update(id=1)
 
 
 def _studies(project: Project) -> Study:

@@ -1,0 +1,152 @@
+"""The pages of pipelines: a file is written or uploaded, tried, run, cancelled, and its yield looked at."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from background.models import Job, JobState
+from making.models import Candidate, Pipeline
+from studies.models import Project
+from tests.factories import NOON, make_instance, make_member, make_project
+from tests.jobs import run_now
+from tests.making.actions.test_pipelines import CAPTIONS, FILE
+
+pytestmark = pytest.mark.django_db
+PAGE = "/projects/birds/pipelines/"
+
+
+@pytest.fixture
+def project() -> Project:
+    project = make_project("birds")
+    for key, text in CAPTIONS.items():
+        make_instance(project, key, candidates=0, captions={"caption": text}, original_captions={"caption": text})
+    return project
+
+
+@pytest.fixture
+def editor(project: Project) -> User:
+    return make_member(project, "editor")
+
+
+@pytest.fixture
+def client(client: Client, editor: User) -> Client:
+    client.force_login(editor)
+    return client
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
+    """The jobs that are sent."""
+    jobs: list[Job] = []
+    monkeypatch.setattr("workspace.views.projects.pipelines.send", jobs.append)
+    return jobs
+
+
+def post(client: Client, source: str = FILE, **more: Any) -> Any:
+    return client.post(PAGE, {"source": source, **more})
+
+
+def test_a_file_that_is_offered_is_a_good_one(client: Client, sent: list[Job]) -> None:
+    offered = client.get(PAGE).context["source"]
+    assert client.post(PAGE, {"source": offered}).status_code == 302
+    assert Pipeline.objects.get().name == "word-swaps"
+
+
+def test_a_pipeline_runs_and_its_page_tells_what_it_kept_and_why_not(client: Client, sent: list[Job]) -> None:
+    answer = post(client)
+    pipeline = Pipeline.objects.get()
+    assert answer["Location"] == f"/pipelines/{pipeline.pk}/"
+    waits = client.get(answer["Location"]).content.decode()
+    assert "Waiting for the worker" in waits
+    assert f'action="/pipelines/{pipeline.pk}/cancel/"' in waits
+    run_now(sent[0], now=NOON)
+    page = client.get(answer["Location"])
+    assert page.context["instances"] == 1
+    text = page.content.decode()
+    assert "2: It has the same words as another text of the project." in text
+    assert "A <mark>box</mark> is in a <mark>cup.</mark>" in text
+    assert f'href="/projects/birds/instances/?tag={pipeline.name}"' in text
+    assert client.get("/projects/birds/instances/?tag=swaps").content.decode().count("second-swaps-1") >= 1
+    assert "Done" in client.get(PAGE).content.decode()
+
+
+def test_a_trial_is_looked_at_and_then_run(client: Client, sent: list[Job]) -> None:
+    answer = post(client, trial="1")
+    run_now(sent[0], now=NOON)
+    trial = Pipeline.objects.get()
+    assert trial.is_trial
+    text = client.get(answer["Location"]).content.decode()
+    assert "Trial of swaps" in text
+    assert "All texts of the trial" in text
+    assert client.get(f"{PAGE}?from={trial.pk}").context["source"] == FILE
+    there = client.post(f"/pipelines/{trial.pk}/go-on/")
+    whole = Pipeline.objects.get(is_trial=False)
+    assert there["Location"] == f"/pipelines/{whole.pk}/"
+    assert run_now(sent[1], now=NOON).state == JobState.DONE
+
+
+def test_an_uploaded_file_replaces_the_text(client: Client, sent: list[Job]) -> None:
+    file = SimpleUploadedFile("mine.yaml", FILE.replace("name: swaps", "name: mine").encode())
+    post(client, source="nothing", file=file)
+    assert Pipeline.objects.get().name == "mine"
+
+
+def test_problems_are_listed_and_what_was_typed_stays(client: Client, sent: list[Job]) -> None:
+    typed = FILE.replace("words:swap-nouns", "words:swap-colours")
+    answer = post(client, source=typed)
+    assert answer.status_code == 409
+    text = answer.content.decode()
+    assert "Line 5: `words:swap-colours` is no maker." in text
+    assert answer.context["source"] == typed
+    latin = SimpleUploadedFile("latin.yaml", b"name: caf\xe9")
+    assert "The file is not UTF-8 text." in post(client, source="", file=latin).content.decode()
+    assert post(client, source="").context["problems"] == ["The pipeline file is empty."]
+    assert (Pipeline.objects.count(), sent) == (0, [])
+
+
+def test_sent_twice_it_runs_once_and_another_content_under_its_name_is_refused(client: Client, sent: list[Job]) -> None:
+    post(client)
+    post(client)
+    assert {job.pk for job in sent} == {Job.objects.get().pk}
+    run_now(sent[0], now=NOON)
+    post(client)
+    assert len({job.pk for job in sent}) == 1
+    assert post(client, source=FILE.replace("at_most: 8", "at_most: 9")).status_code == 409
+    assert Candidate.objects.count() == 10
+
+
+def test_a_pipeline_is_cancelled_and_goes_on(client: Client, sent: list[Job]) -> None:
+    page = post(client)["Location"]
+    client.post(f"{page}cancel/")
+    assert "It was cancelled. What was made is below." in client.get(page).content.decode()
+    assert client.get(page, HTTP_HX_REQUEST="true")["HX-Refresh"] == "true"
+    client.post(f"{page}cancel/")
+    assert "has already ended" in client.get(page).content.decode()
+    client.post(f"{page}go-on/")
+    assert run_now(sent[1], now=NOON).state == JobState.DONE
+
+
+def test_a_failure_says_what_to_do(client: Client, sent: list[Job]) -> None:
+    page = post(client, source=FILE.replace("{role: caption}", "{role: title}"))["Location"]
+    run_now(sent[0], now=NOON)
+    assert "No instance of the project has a caption in the role title." in client.get(page).content.decode()
+    assert "Failed" in client.get(PAGE).content.decode()
+
+
+def test_its_progress_is_a_fragment_that_asks_for_itself(client: Client, sent: list[Job]) -> None:
+    page = post(client)["Location"]
+    fragment = client.get(page, HTTP_HX_REQUEST="true").content.decode()
+    assert fragment.lstrip().startswith("<p")
+    assert f'hx-get="{page}"' in fragment
+    assert "Pipeline swaps" in client.get("/jobs/").content.decode()
+
+
+def test_a_viewer_sees_it_and_changes_nothing(client: Client, project: Project, sent: list[Job]) -> None:
+    page = post(client)["Location"]
+    client.force_login(make_member(project, "viewer", name="victor"))
+    assert "New pipeline" not in client.get(PAGE).content.decode()
+    assert "Cancel" not in client.get(page).content.decode()
+    assert client.get("/pipelines/999/").status_code == 404

@@ -1,0 +1,153 @@
+"""Pipelines of a project: write a file, try it on a few texts, run it, see what each stage kept and why not."""
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import HttpResponseClientRefresh
+
+from background.tasks import send
+from making.actions.pipelines import cancel_pipeline, request_pipeline, request_trial
+from making.filters import FILTERS, get_filter
+from making.makers import MAKERS, get_maker
+from making.models import Pipeline
+from making.queries.yields import samples, stage_yields, started_with
+from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
+from studies.design import DesignRefused
+from studies.design.parser import LARGEST_FILE
+from studies.errors import StudyError
+from studies.models import Project
+from studies.permissions import Verb
+
+SHIPPED = Path(settings.BASE_DIR) / "making" / "designs" / "word-swaps.yaml"
+NOT_TEXT = "The file is not UTF-8 text. Save the pipeline file as UTF-8, or paste its text."
+
+
+@project_view(Verb.VIEW, post=Verb.IMPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
+    """List the pipelines, with a form for a new one. POST runs it, or tries it on a few texts."""
+    copied = project.pipelines.filter(pk=request.GET.get("from", "")).first() if _is_id(request) else None
+    source = copied.source if copied else SHIPPED.read_text(encoding="utf-8")
+    problems: list[str] = []
+    if request.method == "POST":
+        by, now = signed_in_user(request), timezone.now()
+        source = request.POST.get("source", "")
+        try:
+            source = _read_upload(request) or source
+            request_it = request_trial if "trial" in request.POST else request_pipeline
+            pipeline, job = request_it(project=project, source=source, by=by, now=now)
+        except DesignRefused as error:
+            problems = [str(problem) for problem in error.problems]
+        except StudyError as error:
+            problems = list(error.problems)
+        else:
+            if job is None:
+                messages.info(request, f"{pipeline.name} ran before with the same file; nothing was made again.")
+            else:
+                send(job)
+            return redirect("pipeline", pipeline.pk)
+    context = {
+        "project": project,
+        "pipelines": project.pipelines.select_related("job").order_by("-requested_at", "-pk"),
+        "source": source,
+        "problems": problems,
+        "makers": [(f"{family}:{policy}", about) for family in MAKERS for policy, about in _policies(family)],
+        "filters": [(name, (get_filter(name).__doc__ or "").strip()) for name in FILTERS],
+        "may": may_do(request, project),
+    }
+    return render(request, "workspace/pipelines/list.html", context, status=409 if problems else 200)
+
+
+def _is_id(request: HttpRequest) -> bool:
+    return request.GET.get("from", "").isdecimal() and len(request.GET["from"]) < 18
+
+
+def _policies(family: str) -> list[tuple[str, str]]:
+    return list(get_maker(family).policies.items())
+
+
+def _read_upload(request: HttpRequest) -> str:
+    """Return the text of the chosen file, "" without one. Raises StudyError."""
+    file = request.FILES.get("file")
+    if file is None:
+        return ""
+    try:
+        # One byte more than fits, so that the reader says that it is too large.
+        text: str = file.read(LARGEST_FILE + 1).decode()
+        return text
+    except UnicodeDecodeError as error:
+        raise StudyError(NOT_TEXT) from error
+
+
+def _pipeline_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Pipeline], Response]], Guarded]:
+    """Pass the pipeline that an address names to the view, if the person may do `verb` in its project."""
+
+    def guard(view: Callable[[HttpRequest, Pipeline], Response]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_pipeline(request: HttpRequest, pk: int) -> Response:
+            found = Pipeline.objects.select_related("project", "job")
+            pipeline = get_object_or_404(found, project__in=visible_projects(request), pk=pk)
+            return refusal(request, pipeline.project, verb) or view(request, pipeline)
+
+        return with_pipeline
+
+    return guard
+
+
+@_pipeline_view(Verb.VIEW)
+@require_safe
+def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
+    """What each stage kept and rejected; while it runs, a fragment that polls."""
+    if request.headers.get("HX-Request"):
+        if not pipeline.is_unfinished:
+            return HttpResponseClientRefresh()
+        return render(request, "workspace/pipelines/pipeline.html#progress", {"pipeline": pipeline})
+    context = {
+        "project": pipeline.project,
+        "pipeline": pipeline,
+        "start": started_with(pipeline),
+        "stages": [(each, samples(pipeline, each)) for each in stage_yields(pipeline)],
+        "instances": pipeline.candidates.filter(instance__isnull=False).count(),
+        "may": may_do(request, pipeline.project),
+    }
+    return render(request, "workspace/pipelines/pipeline.html", context)
+
+
+@_pipeline_view(Verb.IMPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def cancel(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
+    """Cancel a pipeline. A GET (for example after signing in again) leads to its page."""
+    if request.method == "POST":
+        try:
+            cancel_pipeline(pipeline=pipeline, by=signed_in_user(request), now=timezone.now())
+        except StudyError as error:
+            messages.error(request, str(error))
+    return redirect("pipeline", pipeline.pk)
+
+
+@_pipeline_view(Verb.IMPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def go_on(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
+    """Let a pipeline that stopped go on; run one that was tried. A GET leads to its page."""
+    if request.method == "POST":
+        try:
+            pipeline, job = request_pipeline(
+                project=pipeline.project, source=pipeline.source, by=signed_in_user(request), now=timezone.now()
+            )
+        except StudyError as error:
+            messages.error(request, str(error))
+        else:
+            if job is not None:
+                send(job)
+    return redirect("pipeline", pipeline.pk)
