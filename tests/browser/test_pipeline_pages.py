@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Decision
-from studies.models import Study, Tag
+from studies.models import Project, Study, StudyState, Tag
 from tests.browser.stage import assert_no_wider_than_the_window, draw_all, sign_in
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import make_person
@@ -229,6 +229,26 @@ def test_a_link_of_the_graph_is_wholly_in_sight_when_the_keyboard_reaches_it(
     for _ in range(links):
         signed_in.keyboard.press("Tab")
         assert signed_in.evaluate(cut) == ""
+
+
+def test_the_overview_of_six_studies_stands_on_one_laptop_screen(signed_in: Page, live_server: LiveServer) -> None:
+    project = Project.objects.get()
+    # Six in one column, the tallest that six can be, and more to do than is shown.
+    for number in range(5):
+        open_study(project, STEP_3 | {"study": f"also-asks-about-scenes-{number}"})
+    Study.objects.filter(slug__startswith="also").update(state=StudyState.PAUSED)
+    signed_in.set_viewport_size({"width": 1366, "height": 768})
+    signed_in.goto(f"{live_server.url}/projects/vases/")
+    # The import, eight studies and the dataset.
+    expect(signed_in.locator(".pipeline foreignObject")).to_have_count(10)
+    expect(signed_in.locator(".next-steps > ul li")).to_have_count(3)
+    days = signed_in.locator(".per-day").bounding_box()
+    assert days is not None
+    assert days["y"] + days["height"] <= 768
+    # Its other rows are a scroll away, and a key away too.
+    last = signed_in.locator(".pipeline .node-name").last
+    last.focus()
+    expect(last).to_be_in_viewport()
 
 
 def test_a_phone_shows_the_pipeline_as_a_list(signed_in: Page, live_server: LiveServer) -> None:
