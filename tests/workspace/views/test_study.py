@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from annotation.actions.sessions import leave
 from annotation.models import EntryEvent, Response, Session, SessionState, Skip
 from background.models import Job
 from predictions.models import Run
@@ -17,7 +18,7 @@ from results.models import KeptNumbers, Pseudonym
 from studies.actions.images import original_name
 from studies.design.model import BlindSolvability, LaunchConditions, Lobby
 from studies.models import BlindScore, Instance, InstanceImage, Study, StudyState
-from tests.factories import NOON, answer, draw_instance, make_study, questions, redesign, sit_down
+from tests.factories import NOON, answer, draw_instance, make_launched, make_study, questions, redesign, sit_down
 from tests.jobs import run_now
 from tests.pages import words_of
 
@@ -147,6 +148,18 @@ def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> No
     redesign(study, lobby=Lobby(minutes=5, pay=Decimal("0.50"), either_role=False))
     page = client.get(RECRUIT).content.decode()
     assert [code.code in page for code in unused.order_by("outcome")] == [False, True, False, True]
+
+
+def test_the_recruit_page_says_how_many_places_are_left(client: Client, draft: Study) -> None:
+    """Of three places one is taken; ben returned his submission, which opened his place."""
+    study = make_launched(draft, seats=3)
+    sit_down(study, "ann")
+    ben = sit_down(study, "ben")
+    for address in (RECRUIT, PAGE):
+        assert "Places 3 0 finished 2 in progress 1 open" in text(client, address)
+    leave(session=ben, to=SessionState.RETURNED, now=NOON)
+    for address in (RECRUIT, PAGE):
+        assert "Places 3 0 finished 1 in progress 2 open 1 submission returned" in text(client, address)
 
 
 def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: Study) -> None:
