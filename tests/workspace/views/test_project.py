@@ -30,6 +30,7 @@ from tests.factories import (
 )
 from tests.jobs import run_now
 from tests.pages import signed_in, words_of
+from tests.removing import exclude
 from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 CAPTIONS = {"study": "captions", "kind": "image_to_text", "ask": {"images": ["image"]}}
@@ -110,6 +111,27 @@ def test_the_project_page_leads_to_its_releases(client: Client, researcher: User
     assert f'<a href="/studies/vases/step-3/releases/#release-{release.pk}">v1</a>' in page
     assert "<dt>Items</dt><dd>1</dd>" in page
     assert "<dt>Responses</dt><dd>2</dd>" in page
+
+
+def test_a_card_of_a_release_says_its_splits_and_who_was_removed_since(client: Client, researcher: User) -> None:
+    project = project_of(researcher)
+    Instance.objects.filter(key__in=["vase-0", "vase-1"]).update(split="train")
+    Instance.objects.filter(key="vase-2").update(split="test")
+    study = open_study(project, STEP_3)
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1", vase_2="candidate-0", vase_3="none"))
+    release, _ = prepare_release(study=study, about=About(release="v1"), by=TESTS, now=NOON)
+    freeze_release(release=release, now=NOON)
+    page = words_of(client.get("/projects/vases/releases/"))
+    assert "<div><dt>test</dt><dd>1</dd></div><div><dt>train</dt><dd>2</dd></div>" in page
+    assert f'href="/releases/{release.pk}/hub/">Push to the Hub' in page
+    assert "excluded since" not in page
+    exclude(project, "ann")
+    page = words_of(client.get("/projects/vases/releases/"))
+    assert 'Still has answers of <a href="/projects/vases/people/">1 annotator</a> excluded since' in page
+    # A release of an older version has not stored its splits.
+    release.dossier.pop("splits")
+    release.save()
+    assert "<dt>train</dt>" not in words_of(client.get("/projects/vases/releases/"))
 
 
 def test_what_a_baseline_accepted_cannot_be_released(client: Client, researcher: User) -> None:
