@@ -54,7 +54,11 @@ PRIMARY: Mapping[str, tuple[str, str, Verb]] = {
 }
 # State of a study -> its other actions.
 OTHERS: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
-    StudyState.DRAFT: (("study_form", "Edit in a form", Verb.DESIGN), ("study_delete", "Delete", Verb.DESIGN)),
+    StudyState.DRAFT: (
+        ("study_form", "Edit in a form", Verb.DESIGN),
+        ("study_practice", "Practice questions", Verb.DESIGN),
+        ("study_delete", "Delete", Verb.DESIGN),
+    ),
     StudyState.OPEN: (
         ("study_pause", "Pause", Verb.RUN),
         ("ask_more", "Add questions or answers", Verb.RUN),
@@ -64,7 +68,11 @@ OTHERS: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
     COMPLETE: (("ask_more", "Add questions or answers", Verb.RUN), ("study_pause", "Pause", Verb.RUN)),
     StudyState.CLOSED: (),
 }
-ALWAYS = (("study_preview", "Preview", Verb.VIEW), ("study_duplicate", "Duplicate", Verb.DESIGN))
+ALWAYS = (
+    ("study_preview", "Preview", Verb.VIEW),
+    ("preview_on_phone", "Preview on a phone", Verb.VIEW),
+    ("study_duplicate", "Duplicate", Verb.DESIGN),
+)
 FINAL = "A closed study cannot be opened again."
 
 

@@ -85,7 +85,7 @@ CHANGES = {
     "reopen": Change(
         "Ask other people these questions again",
         "Other people are asked these questions, and are paid for it. Once somebody else is asked, the answer of this "
-        "person cannot count again.",
+        "annotator cannot count again.",
     ),
 }
 

@@ -308,7 +308,9 @@ def test_people_excluded_are_counted_beside_all_people(client: Client, researche
     for person in ("ann", "ben"):
         sit_through(study, person, "none")
     exclude(project, "ann")
-    assert "2, of them 1 excluded or withdrawn" in words_of(client.get(PAGE))
+    page = words_of(client.get(PAGE))
+    assert 'People <span class="muted">2</span>' in page
+    assert "1 of them excluded or withdrawn, listed last" in page
     assert "<small>of them 1 excluded or withdrawn</small>" in words_of(client.get("/projects/vases/"))
 
 
@@ -327,7 +329,7 @@ def test_the_share_of_right_answers_says_of_how_many(client: Client, researcher:
     page = client.get(PAGE)
     ((line, cells, *_),) = page.context["rows"]
     assert (line.counted, line.with_right, cells[2].text) == (4, 2, "100.00")
-    assert "34.24–100.00, 2 questions</small>" in words_of(page)
+    assert "34.24–100.00,<br>2 questions</small>" in words_of(page)
 
 
 def test_answers_of_several_parts_are_compared_part_by_part_in_the_table_and_in_the_list(

@@ -25,6 +25,8 @@ from tests.pages import words_of
 PAGE = "/studies/birds/birds-step-3/"
 LIVE = f"{PAGE}progress/"
 RECRUIT = f"{PAGE}recruit/"
+# In the menu of a study in every state.
+ALWAYS = ("Preview", "Preview on a phone", "Duplicate")
 
 
 def text(client: Client, address: str = PAGE) -> str:
@@ -177,10 +179,10 @@ def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: 
 @pytest.mark.parametrize(
     ("state", "buttons"),
     [
-        (StudyState.DRAFT, ["Launch", "Edit in a form", "Delete", "Preview", "Duplicate"]),
-        (StudyState.OPEN, ["Recruit", "Pause", "Add questions or answers", "Close study", "Preview", "Duplicate"]),
-        (StudyState.PAUSED, ["Resume", "Add questions or answers", "Close study", "Preview", "Duplicate"]),
-        (StudyState.CLOSED, ["Results", "Preview", "Duplicate"]),
+        (StudyState.DRAFT, ["Launch", "Edit in a form", "Practice questions", "Delete", *ALWAYS]),
+        (StudyState.OPEN, ["Recruit", "Pause", "Add questions or answers", "Close study", *ALWAYS]),
+        (StudyState.PAUSED, ["Resume", "Add questions or answers", "Close study", *ALWAYS]),
+        (StudyState.CLOSED, ["Results", *ALWAYS]),
     ],
 )
 def test_the_buttons_are_those_that_the_state_allows(
