@@ -70,8 +70,7 @@ SECONDARY: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
 @register.inclusion_tag("results/_rail.html", takes_context=True)
 def project_rail(context: RequestContext) -> dict[str, Any]:
     """Return the context of the sidebar; empty on pages outside a project."""
-    study: Study | None = _context_object(context, "study", Study)
-    project: Project | None = study.project if study else _context_object(context, "project", Project)
+    project, study = _here(context)
     if project is None or not context["user"].is_authenticated:
         return {}
     match = context["request"].resolver_match
@@ -87,11 +86,22 @@ def project_rail(context: RequestContext) -> dict[str, Any]:
     }
 
 
+@register.inclusion_tag("results/_search.html", takes_context=True)
+def search_form(context: RequestContext) -> dict[str, Any]:
+    """Return the context of the search in the top bar, which finds what is here first."""
+    project, study = _here(context)
+    given = context["request"].GET if context.get("search_words") else {}
+    return {
+        "search_words": context.get("search_words", ""),
+        "project": project.slug if project else given.get("project", ""),
+        "study": study.slug if study else given.get("study", ""),
+    }
+
+
 @register.inclusion_tag("results/_deletion_notice.html", takes_context=True)
 def deletion_notice(context: RequestContext) -> dict[str, Any]:
     """Return the context of the notice on all pages of a project that will be deleted; empty for other projects."""
-    study: Study | None = _context_object(context, "study", Study)
-    project: Project | None = study.project if study else _context_object(context, "project", Project)
+    project, _ = _here(context)
     # Only archived projects can be deleted; others need no query.
     if project is None or project.archived_at is None or context.get("deletion"):
         return {}
@@ -129,6 +139,12 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
 def project_rights(context: RequestContext) -> Mapping[str, bool]:
     """Return the rights of the user in the project of the page, by verb."""
     return may_do(context["request"], context["project"])
+
+
+def _here(context: RequestContext) -> tuple[Project | None, Study | None]:
+    """Return the project and the study of the page."""
+    study: Study | None = _context_object(context, "study", Study)
+    return study.project if study else _context_object(context, "project", Project), study
 
 
 def _context_object(context: RequestContext, name: str, model: type[Any]) -> Any:
