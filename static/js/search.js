@@ -4,7 +4,10 @@
 const field = document.querySelector("[data-search]");
 const form = field?.closest("form");
 const list = form?.querySelector("[role='listbox']");
-const count = form?.querySelector("[data-search-count]");
+// Says how many were found; on the page from the first time that somebody is in the field.
+const count = document.createElement("p");
+count.setAttribute("role", "status");
+count.className = "visually-hidden";
 let cameFrom = null;
 
 const isTyping = (element) => element.closest("input, textarea, select, [contenteditable]") !== null;
@@ -47,6 +50,7 @@ if (field) {
   ]) {
     field.setAttribute(name, value);
   }
+  field.addEventListener("focus", () => form.append(count), { once: true });
   list.addEventListener("htmx:afterSwap", () => {
     const found = options().filter((option) => !("all" in option.dataset)).length;
     show(field.value.trim() !== "" && document.activeElement === field);
