@@ -25,6 +25,7 @@ OTHERS_SHOWN = 12
 ENTRIES: Mapping[str, str] = {
     "project": "overview",
     **dict.fromkeys(("instances", "instance", "tag_instances", "export_instances", "ask_again"), "instances"),
+    "take_out_instances": "instances",
     **dict.fromkeys(("near_duplicates", "project_imports", "new_import", "import", "import_problems"), "instances"),
     **dict.fromkeys(("upload_mapping", "import_mapping", "new_hub_download", "hub_download"), "instances"),
     **dict.fromkeys(("new_study", "new_study_form"), "studies"),

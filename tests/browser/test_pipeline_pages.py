@@ -1,11 +1,13 @@
 """Instances, disagreements and results in a real browser: accessible, as wide as the window, settled by keyboard."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Decision
-from studies.models import Study, Tag
+from studies.models import Question, Study, Tag
 from tests.browser.stage import assert_no_wider_than_the_window, draw_all, set_window, sign_in
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import make_instance, make_person
@@ -18,6 +20,7 @@ PAGES = (
     "/projects/vases/instances/vase-1/?study=step-3",
     "/projects/vases/chosen/tag/?which=all",
     "/projects/vases/chosen/export/?which=all",
+    "/projects/vases/chosen/take-out/?which=all",
     "/projects/vases/chosen/ask-again/?which=all",
     "/projects/vases/results/",
     "/studies/vases/step-3/questions/?sort=disagreement",
@@ -91,6 +94,20 @@ def test_a_question_is_settled_with_the_keyboard_alone(signed_in: Page, live_ser
     expect(page.get_by_role("article", name="vase-2")).to_be_visible()
     page.keyboard.press("0")
     expect(page.get_by_role("radio", name="None of these")).to_be_checked()
+
+
+def test_a_question_of_an_instance_is_closed_until_somebody_opens_it_or_a_link_leads_there(
+    signed_in: Page, live_server: LiveServer
+) -> None:
+    page, asked = signed_in, Question.objects.get(instance__key="vase-1", study__slug="step-3")
+    page.goto(f"{live_server.url}/projects/vases/instances/vase-1/")
+    answers = page.get_by_role("region", name=re.compile("^Answers"))
+    expect(answers).to_have_count(0)
+    page.get_by_text("1 question, 2 answers").click()
+    expect(answers).to_have_count(1)
+    page.goto(f"{live_server.url}/projects/vases/instances/vase-2/")
+    page.goto(f"{live_server.url}/projects/vases/instances/vase-1/#question-{asked.pk}")
+    expect(answers).to_have_count(1)
 
 
 # Number of pictures -> the smallest side of each, in a window of a small laptop.

@@ -126,6 +126,7 @@ PROJECT = (
         Verb.IDENTIFY_PEOPLE,
         is_action=True,
     ),
+    Entry("Take instances out", "instances", "remove delete drop dataset", Verb.SETTLE, is_action=True),
     Entry("Tag instances", "instances", "label mark select", Verb.TAG, is_action=True),
     Entry("Ask again about instances", "instances", "repeat select reask", Verb.DESIGN, is_action=True),
     Entry(
