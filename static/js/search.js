@@ -51,13 +51,9 @@ if (field) {
     field.setAttribute(name, value);
   }
   field.addEventListener("focus", () => form.append(count), { once: true });
-  // Whoever is signed out by now gets the page of signing in, which belongs in no list.
-  list.addEventListener("htmx:beforeSwap", ({ detail }) => {
-    detail.shouldSwap = detail.xhr.responseURL.startsWith(form.action);
-  });
   list.addEventListener("htmx:afterSwap", () => {
     const found = options().filter((option) => !("all" in option.dataset)).length;
-    show(field.value.trim() !== "" && document.activeElement === field);
+    show(options().length > 0 && field.value.trim() !== "" && document.activeElement === field);
     if (!list.hidden) {
       count.textContent = found === 0 ? "Nothing found" : `${found} ${found === 1 ? "result" : "results"}`;
     }
