@@ -22,6 +22,7 @@ urlpatterns = [
     path("projects/<slug:slug>/instances/<path:key>/", instances.instance, name="instance"),
     path("projects/<slug:slug>/chosen/tag/", bulk_actions.tag, name="tag_instances"),
     path("projects/<slug:slug>/chosen/export/", bulk_actions.export, name="export_instances"),
+    path("projects/<slug:slug>/chosen/take-out/", bulk_actions.take_out, name="take_out_instances"),
     path("projects/<slug:slug>/chosen/ask-again/", bulk_actions.ask, name="ask_again"),
     path("projects/<slug:slug>/people/", participants.people, name="project_people"),
     path("projects/<slug:slug>/people/find/", participants.find, name="find_person"),

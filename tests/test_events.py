@@ -103,6 +103,10 @@ def _taken_out() -> Question:
     return asked
 
 
+def _about_its_instance(asked: Question) -> dict[str, Any]:
+    return {"project": asked.study.project, "instances": [asked.instance_id]}
+
+
 def frozen() -> Release:
     release, _ = prepare_release(study=visited(), about=About(release="v1"), by=make_person("ben"), now=NOON)
     freeze_release(release=release, now=NOON)
@@ -192,6 +196,14 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         lambda _: with_fixed(retire_questions.take_out, question=question(), reason="broken"),
     ),
     "put_back": ("question put back", lambda _: with_fixed(retire_questions.put_back, question=_taken_out())),
+    "take_out_instances": (
+        "question taken out",
+        lambda _: with_fixed(retire_questions.take_out_instances, **_about_its_instance(question()), reason="broken"),
+    ),
+    "put_back_instances": (
+        "question put back",
+        lambda _: with_fixed(retire_questions.put_back_instances, **_about_its_instance(_taken_out())),
+    ),
     "extend": (
         "most answers raised",
         lambda _: with_fixed(extend_study.extend, study=visited(), way=extend_study.ExtensionKind.UNDECIDED, number=2),

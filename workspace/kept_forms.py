@@ -1,8 +1,9 @@
-"""Keep the contents of a form that was sent after the session had ended, until the user has signed in again."""
+"""What pages send after their session has ended: a form is kept until the user has signed in again."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -16,6 +17,8 @@ MOST_CHARACTERS = 200_000
 # Fields that are never kept, because they are secret or belong to the old session.
 NEVER = ("csrfmiddlewaretoken", "password", "secret", "token")
 DISCARD = "discard_kept_form"
+# What htmx takes as the end of a fragment that asks for itself again.
+STOP_POLLING = 286
 # Who was signed in last in a browser: nobody else there is shown what was typed.
 COOKIE, FLAG, COOKIE_SECONDS = "last_person", "form_is_kept", 30 * 86400
 
@@ -33,10 +36,12 @@ class KeptFormsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         # Only this cookie says that there is something to offer: pages that need no database ask for no session.
         response = (_offer(request) if FLAG in request.COOKIES else None) or self.get_response(request)
-        # Requests that a page sends while somebody types are not submitted forms.
-        is_sent = request.method == "POST" and "HX-Request" not in request.headers
-        if is_sent and _leads_to_sign_in(response) and not request.user.is_authenticated:
-            _keep(request, response)
+        if _leads_to_sign_in(response) and not request.user.is_authenticated:
+            # Requests that a page sends while somebody types are not submitted forms.
+            if "HX-Request" in request.headers:
+                return _say_signed_out(request)
+            if request.method == "POST":
+                _keep(request, response)
         _note_person(request, response)
         if FLAG in request.COOKIES and request.user.is_authenticated and KEY not in request.session:
             response.delete_cookie(FLAG)
@@ -63,6 +68,15 @@ def _cookie_options() -> dict[str, Any]:
 def _leads_to_sign_in(response: HttpResponse) -> bool:
     sign_in = resolve_url(settings.LOGIN_URL)
     return isinstance(response, HttpResponseRedirect) and response.url.startswith(f"{sign_in}?")
+
+
+def _say_signed_out(request: HttpRequest) -> HttpResponse:
+    """Return a notice for the page instead of the page of signing in, which would stand in its midst."""
+    here = urlsplit(request.headers.get("HX-Current-URL", ""))
+    page = f"{here.path}?{here.query}" if here.query else here.path
+    response = render(request, "registration/_signed_out.html", {"page": page}, status=STOP_POLLING)
+    response["HX-Reswap"] = "none"
+    return response
 
 
 def show_stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:

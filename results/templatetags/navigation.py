@@ -30,6 +30,7 @@ OTHERS_SHOWN = 12
 ENTRIES: Mapping[str, str] = {
     "project": "overview",
     **dict.fromkeys(("instances", "instance", "tag_instances", "export_instances", "ask_again"), "instances"),
+    "take_out_instances": "instances",
     **dict.fromkeys(("near_duplicates", "project_imports", "new_import", "import", "import_problems"), "instances"),
     **dict.fromkeys(("upload_mapping", "import_mapping", "new_hub_download", "hub_download"), "instances"),
     **dict.fromkeys(("new_study", "new_study_form"), "studies"),
@@ -79,8 +80,7 @@ FINAL = "A closed study cannot be opened again."
 @register.inclusion_tag("results/_rail.html", takes_context=True)
 def project_rail(context: RequestContext) -> dict[str, Any]:
     """Return the context of the sidebar; empty on pages outside a project."""
-    study: Study | None = _context_object(context, "study", Study)
-    project: Project | None = study.project if study else _context_object(context, "project", Project)
+    project, study = _here(context)
     if project is None or not context["user"].is_authenticated:
         return {}
     match = context["request"].resolver_match
@@ -96,11 +96,22 @@ def project_rail(context: RequestContext) -> dict[str, Any]:
     }
 
 
+@register.inclusion_tag("results/_search.html", takes_context=True)
+def search_form(context: RequestContext) -> dict[str, Any]:
+    """Return the context of the search in the top bar, which finds what is here first."""
+    project, study = _here(context)
+    given = context["request"].GET if context.get("search_words") else {}
+    return {
+        "search_words": context.get("search_words", ""),
+        "project": project.slug if project else given.get("project", ""),
+        "study": study.slug if study else given.get("study", ""),
+    }
+
+
 @register.inclusion_tag("results/_deletion_notice.html", takes_context=True)
 def deletion_notice(context: RequestContext) -> dict[str, Any]:
     """Return the context of the notice on all pages of a project that will be deleted; empty for other projects."""
-    study: Study | None = _context_object(context, "study", Study)
-    project: Project | None = study.project if study else _context_object(context, "project", Project)
+    project, _ = _here(context)
     # Only archived projects can be deleted; others need no query.
     if project is None or project.archived_at is None or context.get("deletion"):
         return {}
@@ -169,6 +180,12 @@ def _frame_numbers(context: RequestContext, project: Project) -> FrameNumbers:
 def project_rights(context: RequestContext) -> Mapping[str, bool]:
     """Return the rights of the user in the project of the page, by verb."""
     return may_do(context["request"], context["project"])
+
+
+def _here(context: RequestContext) -> tuple[Project | None, Study | None]:
+    """Return the project and the study of the page."""
+    study: Study | None = _context_object(context, "study", Study)
+    return study.project if study else _context_object(context, "project", Project), study
 
 
 def _context_object(context: RequestContext, name: str, model: type[Any]) -> Any:

@@ -6,23 +6,30 @@ Each action has a page under the address of the selection, which shows its size 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
+from annotation.actions.removing import retire_questions
+from annotation.actions.removing.removals import RemovalEffects
+from annotation.actions.removing.retire_questions import CannotTakeOut
 from background.tasks import send
+from results.actions import participants
 from results.actions.exports import exportable_study, job_of, launched_studies, request_export
 from results.errors import CannotExport
 from results.exporting import FORMATS
 from results.queries.exports.empty_formats import format_options
 from results.queries.instances.explorer import list_instances
 from results.queries.instances.pages import row_id
+from results.queries.studies.overview import accepted_by_study, accepted_counts
 from results.queries.studies.pipeline import studies_in_order
 from results.views.cached_statistics import figures_for
 from results.views.form_values import read_field
@@ -46,6 +53,8 @@ NOT_COUNTED = (
 OTHERS_MATCH = "The matching instances have changed since this page was shown: now {}. Send again to use them."
 # No page of the list has this many check boxes.
 MOST_TICKED = 1_000
+# Each is taken out of every study while somebody waits.
+MOST_TAKEN_OUT = 100
 
 
 View = Callable[[HttpRequest, Project], HttpResponse]
@@ -133,6 +142,8 @@ def _answer(
             problems = error.problems
         except CannotExport as error:
             problems = [str(error)]
+        except CannotTakeOut as error:
+            problems = [error.message]
         except DesignRefused as error:
             problems = [problem.message for problem in error.problems]
     context = {"project": project, "chosen": chosen, "given": given, "problems": problems, **others}
@@ -184,6 +195,75 @@ def ask(request: HttpRequest, project: Project) -> HttpResponse:
 
     studies = list(Study.objects.filter(project=project).order_by("-pk").values_list("slug", flat=True))
     return _answer(request, project, act, ["study", "name", "title"], "ask.html", studies=studies, most=MOST_NAMED)
+
+
+@project_view(Verb.SETTLE)
+@require_http_methods(["GET", "HEAD", "POST"])
+@_require_figures
+def take_out(request: HttpRequest, project: Project) -> HttpResponse:
+    """Take the chosen instances out of all studies, or with `back` put them back; show first what follows."""
+    chosen, is_back = _chosen_instances(request, project), "back" in request.GET
+    change = _put_back if is_back else retire_questions.take_out_instances
+
+    def act(project: Project, chosen: ChosenInstances, given: Mapping[str, str], **about: Any) -> HttpResponse:
+        if chosen.count > MOST_TAKEN_OUT:
+            raise CannotTakeOut(f"Choose at most {MOST_TAKEN_OUT} instances.")
+        effects = change(project=project, instances=chosen.ids, reason=given["reason"], **about)
+        messages.success(request, _say_taken_out(project, chosen, effects, is_back=is_back))
+        return redirect(chosen.back)
+
+    preview = None
+    if request.method != "POST" and 0 < chosen.count <= MOST_TAKEN_OUT:
+        by = signed_in_user(request)
+        # The preview needs a reason that nobody has typed yet.
+        foreseen = partial(change, project=project, instances=chosen.ids, reason="preview", by=by, now=timezone.now())
+        preview = _preview(project, chosen, foreseen, is_back=is_back)
+    asked = list(retire_questions.questions_about(project, chosen.ids)) if chosen.count == 1 else []
+    others = {"is_back": is_back, "preview": preview, "asked": asked, "most": MOST_TAKEN_OUT}
+    return _answer(request, project, act, ["reason"], "take_out.html", first=_first_key(chosen), **others)
+
+
+def _preview(
+    project: Project, chosen: ChosenInstances, change: Callable[[], RemovalEffects], *, is_back: bool
+) -> dict[str, Any]:
+    """Return what `change` would change, without keeping it."""
+    asked = retire_questions.questions_about(project, chosen.ids).filter(taken_out_at=None)
+    changed = retire_questions.last_taken_out(project, chosen.ids) if is_back else asked
+    questions = len(changed)
+    items, by_study = _accepted(project)
+    effects, (items_after, by_study_after) = participants.foresee(lambda: (change(), _accepted(project)))
+    return {
+        "questions": questions,
+        "effects": effects,
+        "dataset": None if items is None else (items, items_after),
+        "accepted": [(study, n, by_study_after[study]) for study, n in by_study.items() if n != by_study_after[study]],
+    }
+
+
+def _put_back(*, reason: str, **about: Any) -> RemovalEffects:
+    """Put the instances back; no reason is needed."""
+    return retire_questions.put_back_instances(**about)
+
+
+def _accepted(project: Project) -> tuple[int | None, Mapping[str, int]]:
+    """Return the number of items of the dataset, None without one, and of accepted items by study."""
+    return accepted_counts([project]).get(project.pk), accepted_by_study(project)
+
+
+def _first_key(chosen: ChosenInstances) -> str:
+    return Instance.objects.get(pk=chosen.ids[0]).key if chosen.ids else ""
+
+
+def _say_taken_out(project: Project, chosen: ChosenInstances, effects: RemovalEffects, *, is_back: bool) -> str:
+    those = _first_key(chosen) if chosen.count == 1 else format_count(chosen.count, "instance")
+    verb = "was" if chosen.count == 1 else "were"
+    if is_back:
+        return f"{those} {verb} put back. Answers that count again: {effects.answers}."
+    undo = (
+        f"{reverse('take_out_instances', args=[project.slug])}?{urlencode({'pick': chosen.ids, 'back': 1}, doseq=True)}"
+    )
+    said = f"{those} {verb} taken out of all studies. Answers that no longer count: {effects.answers}."
+    return format_html('{} <a href="{}">Undo</a>', said, undo)
 
 
 def _list(project: Project, search: Search) -> str:

@@ -3,13 +3,15 @@
 
 const isTyping = (target) => target.matches("textarea, select, input:not([type=radio])");
 
-function choose(attribute, value) {
-  const input = document.querySelector(`[data-settle] [${attribute}="${CSS.escape(value)}"]`);
+function choose(input) {
   if (!input) return false;
   input.checked = true;
-  input.focus();
+  // The picture stays where it is seen.
+  input.focus({ preventScroll: true });
   return true;
 }
+
+const optionOf = (digit) => document.querySelector(`[data-settle] [data-digit="${digit}"]`);
 
 function follow(rel) {
   const link = document.querySelector(`.adjudication-question a[rel=${rel}]`);
@@ -21,11 +23,10 @@ document.addEventListener("keydown", (event) => {
   const { key, code, shiftKey, target } = event;
   if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || isTyping(target)) return;
   const name = !shiftKey && code.startsWith("Digit") ? code.slice(5) : key.toLowerCase();
-  const done = /^[0-9]$/.test(name) ? choose("data-digit", name) : name === "j" ? follow("next") : name === "k" && follow("prev");
+  const done = /^[0-9]$/.test(name) ? choose(optionOf(name)) : name === "j" ? follow("next") : name === "k" && follow("prev");
   if (done) event.preventDefault();
 });
 
 document.addEventListener("click", ({ target }) => {
-  const card = target.closest("a") ? null : target.closest("[data-chooses]");
-  if (card) choose("value", card.dataset.chooses);
+  if (!target.closest("a, label")) choose(target.closest("[data-chooses]")?.querySelector("[type=radio]"));
 });

@@ -1,6 +1,8 @@
 """A question that is taken out is asked of nobody and counts nowhere; put back, everything is as it was."""
 
+from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -13,9 +15,9 @@ from annotation.actions.removing.retire_questions import CannotTakeOut
 from annotation.errors import NothingLeft
 from annotation.models import Decision, Response, SessionState, Slot
 from annotation.models.outcomes import accepted_decisions
-from studies.models import Question
+from studies.models import Event, Question
 from tests import removing
-from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
+from tests.annotation.test_pipeline import answer_all, launch_file, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study
 
@@ -175,3 +177,38 @@ def test_what_was_taken_out_stays_out_when_its_acceptance_is_made_again() -> Non
     assert not accepted_decisions(step_4).exists()
     back(first)
     assert accepted_decisions(step_4).count() == 1
+
+
+def test_an_instance_leaves_all_studies_and_comes_back_to_those_that_it_left_then() -> None:
+    project = make_pipeline_project(2)
+    step_3 = launch_study(project, instances=2)
+    answer_all(arrive_at_work(step_3, "ann"), "candidate-0")
+    step_4 = make_step_4(project)
+    answer_all(arrive_at_work(step_4, "ben"), "original")
+    preferences = launch_file(project, {"study": "other", "kind": "best_of_n"})
+    waiting = arrive_at_work(preferences, "cleo")
+    instance = step_3.questions.order_by("pk")[0].instance
+    # Out before, and for another reason.
+    retire_questions.take_out(
+        question=preferences.questions.get(instance=instance), reason="Odd.", by=TESTS, now=NOON - timedelta(days=1)
+    )
+    about: dict[str, Any] = {"project": project, "instances": [instance.pk], "by": TESTS}
+    effects = retire_questions.take_out_instances(**about, reason="Wrong picture.", now=NOON)
+    # An answer in step 3 and one in step 4; both decisions change.
+    assert (effects.answers, effects.decisions) == (2, 2)
+    assert [accepted_decisions(study).count() for study in (step_3, step_4)] == [1, 1]
+    assert fresh(waiting).questions_total == 1
+    told = Event.objects.filter(what="question taken out", details__reason="Wrong picture.")
+    assert set(told.values_list("study", flat=True)) == {step_3.pk, step_4.pk}
+    assert retire_questions.take_out_instances(**about, reason="Again.", now=NOON) == RemovalEffects()
+    assert retire_questions.put_back_instances(**about, now=NOON).answers == 2
+    assert [accepted_decisions(study).count() for study in (step_3, step_4)] == [2, 2]
+    assert preferences.questions.get(instance=instance).taken_out_at is not None
+
+
+def test_no_instance_is_taken_out_without_a_reason(answered: Question) -> None:
+    with pytest.raises(CannotTakeOut, match="Say why the instance is taken out"):
+        retire_questions.take_out_instances(
+            project=answered.study.project, instances=[answered.instance_id], reason=" ", by=TESTS, now=NOON
+        )
+    assert Response.objects.counted().count() == 3

@@ -114,7 +114,7 @@ def test_every_page_is_accessible_and_none_is_wider_than_the_window(signed_in: P
     page.goto(f"{live_server.url}/studies/sets/describe/results/")
     written = page.get_by_role("article", name="How were the texts written?")
     expect(written.locator(".answer")).to_contain_text("2 people wrote 4 texts")
-    written.get_by_text("Tables", exact=True).click()
+    written.locator("summary").filter(has_text="Tables").click()
     expect(written.locator("#writers tbody tr")).to_have_count(3)
     page.get_by_role("main").get_by_role("link", name="retrieve", exact=True).press("Enter")
     expect(page.get_by_role("heading", name="Do people find the described image?")).to_be_visible()

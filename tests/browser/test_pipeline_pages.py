@@ -1,15 +1,17 @@
 """Instances, disagreements and results in a real browser: accessible, as wide as the window, settled by keyboard."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Decision, Removal
 from results.models import Pseudonym
-from studies.models import Project, Study, StudyState, Tag
-from tests.browser.stage import assert_no_wider_than_the_window, draw_all, sign_in
+from studies.models import Project, Question, Study, StudyState, Tag
+from tests.browser.stage import assert_no_wider_than_the_window, draw_all, set_window, sign_in
 from tests.browser.test_accessibility import assert_accessible
-from tests.factories import make_person
+from tests.factories import make_instance, make_person
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 PAGES = (
@@ -19,6 +21,7 @@ PAGES = (
     "/projects/vases/instances/vase-1/?study=step-3",
     "/projects/vases/chosen/tag/?which=all",
     "/projects/vases/chosen/export/?which=all",
+    "/projects/vases/chosen/take-out/?which=all",
     "/projects/vases/chosen/ask-again/?which=all",
     "/projects/vases/results/",
     "/studies/vases/step-3/questions/?sort=disagreement",
@@ -81,7 +84,7 @@ def test_a_question_is_settled_with_the_keyboard_alone(signed_in: Page, live_ser
     page.keyboard.press("k")
     expect(page.get_by_role("article", name="vase-1")).to_be_visible()
     # A click on a card chooses, too, and does not leave the page.
-    page.locator("[data-chooses='candidate-1'] img").click()
+    page.get_by_role("listitem").filter(has_text="Image 2").locator("img").click()
     expect(page.get_by_role("radio", name="Image 2")).to_be_checked()
     page.keyboard.press("4")
     expect(page.get_by_role("radio", name="Image 4")).to_be_checked()
@@ -92,6 +95,63 @@ def test_a_question_is_settled_with_the_keyboard_alone(signed_in: Page, live_ser
     expect(page.get_by_role("article", name="vase-2")).to_be_visible()
     page.keyboard.press("0")
     expect(page.get_by_role("radio", name="None of these")).to_be_checked()
+
+
+def test_a_question_of_an_instance_is_closed_until_somebody_opens_it_or_a_link_leads_there(
+    signed_in: Page, live_server: LiveServer
+) -> None:
+    page, asked = signed_in, Question.objects.get(instance__key="vase-1", study__slug="step-3")
+    page.goto(f"{live_server.url}/projects/vases/instances/vase-1/")
+    answers = page.get_by_role("region", name=re.compile("^Answers"))
+    expect(answers).to_have_count(0)
+    page.get_by_text("1 question, 2 answers").click()
+    expect(answers).to_have_count(1)
+    page.goto(f"{live_server.url}/projects/vases/instances/vase-2/")
+    page.goto(f"{live_server.url}/projects/vases/instances/vase-1/#question-{asked.pk}")
+    expect(answers).to_have_count(1)
+
+
+# Number of pictures -> the smallest side of each, in a window of a small laptop.
+SMALLEST_SIDES = {2: 260, 4: 180, 9: 140}
+
+
+def test_disagreements_show_large_pictures_and_their_buttons_without_scrolling(
+    page: Page, live_server: LiveServer
+) -> None:
+    ana = make_person("ana")
+    project = project_of(ana, instances=0)
+    for number in SMALLEST_SIDES:
+        make_instance(project, f"of-{number}", candidates=number)
+    captions = {"study": "captions", "kind": "image_to_text", "ask": {"images": ["candidate"]}, "answers": 2}
+    make_instance(project, "one", candidates=1)
+    draw_all()
+    keys = {f"of-{number}": f"candidate-{number - 1}" for number in SMALLEST_SIDES}
+    pictures = open_study(project, STEP_3 | {"answers": 2, "instances": {"keys": list(keys)}})
+    sit_through(pictures, "ann", lambda question: "candidate-0")
+    sit_through(pictures, "ben", lambda question: keys[question.instance.key])
+    texts = open_study(project, captions | {"instances": {"keys": ["one"]}})
+    sit_through(texts, "ann", "caption")
+    sit_through(texts, "ben", "negative_caption")
+    sign_in(page, live_server.url, ana)
+    for question in [*pictures.questions.all(), *texts.questions.all()]:
+        set_window(page, 1366, 768)
+        page.goto(f"{live_server.url}/studies/vases/{question.study.slug}/disagreements/?question={question.pk}")
+        shown = page.locator(".adjudication-question .asked img")
+        boxes = [box for image in shown.all() if (box := image.bounding_box())]
+        n = len(boxes)
+        assert min(min(box["width"], box["height"]) for box in boxes) >= SMALLEST_SIDES.get(n, 260), n
+        expect(page.get_by_role("button", name="Settle")).to_be_in_viewport(ratio=1)
+        if n <= 4:
+            expect(page.locator(".asked-head")).to_be_in_viewport(ratio=1)
+            for option in page.locator(".choices-made > li").all():
+                expect(option).to_be_in_viewport(ratio=1)
+        assert_accessible(page)
+        assert_no_wider_than_the_window(page)
+        set_window(page, 390, 844)
+        for image in shown.all():
+            box = image.bounding_box()
+            assert box
+            assert box["width"] >= 300, n
 
 
 def test_instances_are_walked_through_ticked_and_tagged_with_the_keyboard_alone(

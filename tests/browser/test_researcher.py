@@ -123,6 +123,42 @@ def test_every_page_of_the_researcher_is_accessible_and_none_is_wider_than_the_w
     assert_accessible(page)
 
 
+def test_the_search_is_used_by_keyboard_and_is_accessible(
+    signed_in: Page, live_server: LiveServer, study: Study
+) -> None:
+    page = signed_in
+    page.goto(f"{live_server.url}{STUDY}")
+    page.get_by_role("link", name="Help").focus()
+    page.keyboard.press("/")
+    field = page.get_by_role("combobox", name="Search")
+    expect(field).to_be_focused()
+    expect(field).to_have_attribute("aria-expanded", "false")
+    page.keyboard.type("pause")
+    options = page.get_by_role("listbox", name="Found").get_by_role("option")
+    expect(options).to_have_text(["Pause Birds, birds-step-3", "All results for “pause”"])
+    expect(page.get_by_role("search").get_by_role("status")).to_have_text("1 result")
+    assert_accessible(page)
+    page.keyboard.press("ArrowUp")
+    expect(options.last).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Escape")
+    expect(options).to_have_count(0)
+    expect(field).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="Help")).to_be_focused()
+    page.keyboard.press("Control+k")
+    page.keyboard.press("ArrowDown")
+    expect(field).to_have_attribute("aria-expanded", "true")
+    chosen = page.get_by_role("listbox", name="Found").get_by_role("option", selected=True)
+    assert field.get_attribute("aria-activedescendant") == chosen.get_attribute("id")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Pause").wait_for()
+    assert Study.objects.get(pk=study.pk).state == "open"
+    page.keyboard.press("/")
+    page.keyboard.type("exports")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Results for “exports”").wait_for()
+
+
 def test_a_webhook_is_made_by_keyboard_and_what_leaves_the_site_is_accessible(
     signed_in: Page, live_server: LiveServer, study: Study
 ) -> None:

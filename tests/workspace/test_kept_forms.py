@@ -66,6 +66,20 @@ def test_what_a_page_sends_while_somebody_types_is_not_kept(project: Project) ->
     assert "Send your form?" not in browser.get(ADDRESS, follow=True).content.decode()
 
 
+@pytest.mark.parametrize("address", ["/jobs/", "/search/?q=vase"])
+def test_a_fragment_of_somebody_signed_out_is_a_notice_and_stops_asking(project: Project, address: str) -> None:
+    browser = signed_out(make_member(project, "owner"))
+    here = {"HX-Request": "true", "HX-Current-URL": "http://testserver/projects/vases/people/?who=a"}
+    response = browser.get(address, headers=here)
+    # htmx stops a poll at 286, and leaves the fragment as it is.
+    assert (response.status_code, response["HX-Reswap"]) == (286, "none")
+    text = response.content.decode()
+    assert 'hx-swap-oob="innerHTML:#job-notices"' in text
+    assert 'href="/sign-in/?next=/projects/vases/people/%3Fwho%3Da"' in text
+    # Whoever opens the page itself signs in there.
+    assert browser.get(address).status_code == 302
+
+
 def test_a_kept_form_can_be_discarded(owner: Client, project: Project) -> None:
     assert owner.post(ADDRESS, {"discard_kept_form": ""})["Location"] == "/"
     assert "Send your form?" not in owner.get(ADDRESS, follow=True).content.decode()

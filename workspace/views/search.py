@@ -16,30 +16,19 @@ from results.models import Pseudonym
 from results.queries.instances.caption_search import captions_containing
 from results.queries.instances.explorer import STATES
 from results.views.form_values import read_field
-from results.views.guards import visible_projects, visible_studies
+from results.views.guards import signed_in_user, visible_projects, visible_studies
 from studies.models import Instance, Project, Study
+from workspace.views.pages_and_actions import FoundEntry, find_pages_and_actions
 
 MOST_SHOWN = 20
+# Of each sort, below the field while somebody types.
+MOST_SUGGESTED = 6
+# Captions are searched from here on while somebody types.
+SHORTEST_CAPTION_WORDS = 3
 # Instances whose captions are searched at once. SQLite reads 100,000 in half a second; larger projects are linked.
 MOST_READ = 20_000
 # Characters of a caption around the words.
 CONTEXT = 40
-# Pages of a project by their names.
-PAGES = (
-    ("Overview", "project"),
-    ("Instances", "instances"),
-    ("Imports", "project_imports"),
-    ("New import", "new_import"),
-    ("New study", "new_study"),
-    ("People", "project_people"),
-    ("Models", "project_models"),
-    ("Results", "project_results"),
-    ("Releases", "project_releases"),
-    ("Activity", "project_events"),
-    ("Members", "project_members"),
-    ("Groups", "project_groups"),
-    ("Webhooks", "webhooks"),
-)
 # Address, label, and where it is.
 Link = tuple[str, str, str]
 
@@ -48,15 +37,22 @@ Link = tuple[str, str, str]
 @login_required
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
+    """Show what was found; to htmx, the options below the field. project, study: where the search was sent from."""
     words = read_field(request.GET, "q")
+    is_typing = bool(request.headers.get("HX-Request"))
     projects = list(visible_projects(request))
-    read, large = _read_at_once(projects) if words else ([], [])
+    reads_captions = words and not (is_typing and len(words) < SHORTEST_CAPTION_WORDS)
+    read, large = _read_at_once(projects) if reads_captions else ([], [])
+    found = list(_list_matches(request, words, projects, read)) if words else []
+    if is_typing:
+        found = [(title, links[:MOST_SUGGESTED]) for title, links in found]
     context = {
         "search_words": words,
-        "found": list(_list_matches(request, words, projects, read)) if words else [],
+        "found": found,
         "large": [(_instances(each, words=words), each.name) for each in large],
+        "all_results": request.GET.urlencode(),
     }
-    return render(request, "workspace/search.html", context)
+    return render(request, "workspace/_search_options.html" if is_typing else "workspace/search.html", context)
 
 
 def _read_at_once(projects: Sequence[Project]) -> tuple[list[Project], list[Project]]:
@@ -78,7 +74,9 @@ def _list_matches(
     read: the projects whose captions are searched.
     """
     lower = words.lower()
-    studies = visible_studies(request).filter(Q(slug__icontains=words) | Q(title__icontains=words))[:MOST_SHOWN]
+    visible = visible_studies(request).defer("source", "design")
+    studies = visible.filter(Q(slug__icontains=words) | Q(title__icontains=words))[:MOST_SHOWN]
+    entries = _find_entries(request, words, projects, list(visible))
     instances = Instance.objects.filter(project__in=projects, key__icontains=words).select_related("project")
     people = Pseudonym.objects.filter(project__in=projects, name__icontains=words).select_related("project")
     says = Instance.objects.filter(captions_containing("captions", words), project__in=read).select_related("project")
@@ -91,6 +89,8 @@ def _list_matches(
             (reverse("study", args=[each.project.slug, each.slug]), each.title, f"{each.project.name}, {each.slug}")
             for each in studies
         ],
+        "Pages": [(each.address, each.title, each.where) for each in entries if not each.is_action],
+        "Actions": [(each.address, each.title, each.where) for each in entries if each.is_action],
         "People": [
             (reverse("person", args=[each.project.slug, each.name]), each.name, each.project.name)
             for each in people.order_by("name", "project")[:MOST_SHOWN]
@@ -106,14 +106,18 @@ def _list_matches(
             for each in projects
             if lower in title.lower() and each.pk in launched
         ],
-        "Pages": [
-            (reverse(name, args=[each.slug]), title, each.name)
-            for title, name in PAGES
-            for each in projects
-            if lower in title.lower()
-        ],
     }
     yield from ((title, links[:MOST_SHOWN]) for title, links in named.items() if links)
+
+
+def _find_entries(
+    request: HttpRequest, words: str, projects: Sequence[Project], studies: Sequence[Study]
+) -> list[FoundEntry]:
+    here = next((each for each in projects if each.slug == read_field(request.GET, "project")), None)
+    slug = read_field(request.GET, "study")
+    study = next((each for each in studies if each.project == here and each.slug == slug), None)
+    user = signed_in_user(request)
+    return find_pages_and_actions(words, user=user, projects=projects, studies=studies, project=here, study=study)
 
 
 def _captions(instances: Sequence[Instance], words: str) -> list[Link]:

@@ -1,13 +1,14 @@
-"""Take a question out of a study, and put it back.
+"""Take a question out of a study, or an instance out of all studies, and put it back.
 
-It is no longer asked and its answers do not count; nothing is deleted.
+What is taken out is no longer asked and its answers do not count; nothing is deleted.
 """
 
-from dataclasses import asdict
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, astuple
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.actions.deciding.decisions import recount
 from annotation.actions.deciding.undo_acceptance import (
@@ -22,7 +23,7 @@ from annotation.errors import AnnotationError
 from annotation.models import Removal, Response
 from annotation.models.responses import RESPONSE, LeftOut
 from studies.actions.events import Actor, What, record
-from studies.models import Question, Study
+from studies.models import Project, Question, Study
 from studies.names import LONGEST_NOTE, problem_with_text
 
 
@@ -36,13 +37,59 @@ def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Re
 
     Sessions that have it continue without it, and their pay is not affected. Raises CannotTakeOut without a reason.
     """
+    return _take_out([question], reason=_checked(reason, "question"), by=by, now=now)
+
+
+@transaction.atomic
+def take_out_instances(
+    *, project: Project, instances: Collection[int], reason: str, by: Actor, now: datetime
+) -> RemovalEffects:
+    """Take out every question about `instances`, by their ids, in all studies of `project`.
+
+    A study that is launched later may ask about them again. Raises CannotTakeOut without a reason.
+    """
+    questions = questions_about(project, instances).filter(taken_out_at=None)
+    return _take_out(questions, reason=_checked(reason, "instance"), by=by, now=now)
+
+
+@transaction.atomic
+def put_back_instances(*, project: Project, instances: Collection[int], by: Actor, now: datetime) -> RemovalEffects:
+    """Put back the questions about `instances` that were taken out last, of each instance; others stay out."""
+    effects = [put_back(question=question, by=by, now=now) for question in last_taken_out(project, instances)]
+    return _add_up(effects)
+
+
+def questions_about(project: Project, instances: Collection[int]) -> QuerySet[Question]:
+    """Return the questions about `instances`, by their ids, in all studies of `project`, upstream studies first."""
+    asked = Question.objects.filter(study__project=project, instance__in=instances)
+    return asked.select_related("study", "instance").order_by("study", "pk")
+
+
+def last_taken_out(project: Project, instances: Collection[int]) -> list[Question]:
+    """Return the questions that were taken out together, last of each of `instances`."""
+    asked = questions_about(project, instances).filter(taken_out_at__isnull=False)
+    last = dict(asked.order_by("taken_out_at").values_list("instance", "taken_out_at"))
+    return [each for each in asked if each.taken_out_at == last[each.instance_id]]
+
+
+def _checked(reason: str, what: str) -> str:
     reason = reason.strip()
     if not reason:
-        raise CannotTakeOut("Say why the question is taken out; the reason is kept with it.")
+        raise CannotTakeOut(f"Say why the {what} is taken out; the reason is kept with it.")
     if problem := problem_with_text(reason, LONGEST_NOTE):
         raise CannotTakeOut(f"The reason cannot be kept. {problem}")
-    # Before the study is locked: draws lock their session first.
-    withdraw_from_all_sessions(question)
+    return reason
+
+
+def _take_out(questions: Iterable[Question], *, reason: str, by: Actor, now: datetime) -> RemovalEffects:
+    asked = list(questions)
+    # Before any study is locked: draws lock their session first.
+    for question in asked:
+        withdraw_from_all_sessions(question)
+    return _add_up([_stop_counting(question, reason=reason, by=by, now=now) for question in asked])
+
+
+def _stop_counting(question: Question, *, reason: str, by: Actor, now: datetime) -> RemovalEffects:
     question = _lock_question(question)
     if question.taken_out_at is not None:
         return RemovalEffects()
@@ -75,6 +122,10 @@ def put_back(*, question: Question, by: Actor, now: datetime) -> RemovalEffects:
     reopen_asking(questions=[question.pk])
     _record(question, What.QUESTION_PUT_BACK, by, now, **asdict(followed))
     return followed
+
+
+def _add_up(effects: Iterable[RemovalEffects]) -> RemovalEffects:
+    return RemovalEffects(*map(sum, zip(*map(astuple, [RemovalEffects(), *effects]), strict=True)))
 
 
 def _lock_question(question: Question) -> Question:

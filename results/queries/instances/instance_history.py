@@ -18,6 +18,7 @@ from studies.kinds import Picture, QuestionContent, get_kind
 from studies.kinds.base import digits_of
 from studies.models import Project, Question, Study
 
+TAKEN_OUT = "A researcher took it out."
 UNDONE = "What it asks about is no longer accepted upstream."
 
 
@@ -284,7 +285,13 @@ def with_reasons(history: Iterable[History]) -> list[History]:
     """Return `history` with the reason of each outcome in words; "" where a researcher decided."""
     asked = list(history)
     reasons = explain([one.question.pk for one in asked if not one.decision.settled_choice])
-    return [replace(one, why=reason_of(one.outcome, reasons.get(one.question.pk, ""))) for one in asked]
+    return [replace(one, why=_reason(one, reasons)) for one in asked]
+
+
+def _reason(asked: History, reasons: Mapping[int, str]) -> str:
+    if asked.question.taken_out_at is not None:
+        return TAKEN_OUT
+    return reason_of(asked.outcome, reasons.get(asked.question.pk, ""))
 
 
 def reason_of(outcome: Outcome, reason: str) -> str:

@@ -1,5 +1,7 @@
 """Rights of users, from their memberships and `studies.permissions`. Reads only."""
 
+from collections.abc import Sequence
+
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -16,11 +18,23 @@ def role_in(user: User, project: Project) -> Role | None:
 
 def rights_in(user: User, project: Project) -> frozenset[Verb]:
     """Return the rights of `user` in `project`: all for superusers, none for deactivated users."""
+    return rights_by_project(user, [project])[project.pk]
+
+
+def rights_by_project(user: User, projects: Sequence[Project]) -> dict[int, frozenset[Verb]]:
+    """Return `rights_in` of each of `projects` by its id, in one query."""
     if not user.is_active:
-        return frozenset()
-    role = None if user.is_superuser else role_in(user, project)
-    rights = frozenset(Verb) if user.is_superuser else ALLOWED[role] if role else frozenset()
-    return rights & IN_ARCHIVE if project.archived_at else rights
+        return {project.pk: frozenset() for project in projects}
+    stored = dict[int, str]()
+    if not user.is_superuser:
+        memberships = Membership.objects.filter(project__in=projects, user=user)
+        stored = dict(memberships.values_list("project", "role"))
+    found = dict[int, frozenset[Verb]]()
+    for project in projects:
+        role = find_role(stored[project.pk]) if project.pk in stored else None
+        rights = frozenset(Verb) if user.is_superuser else ALLOWED[role] if role else frozenset()
+        found[project.pk] = rights & IN_ARCHIVE if project.archived_at else rights
+    return found
 
 
 def may(user: User, verb: Verb, project: Project) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import escape, unescape
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -213,3 +214,47 @@ def test_why_it_cannot_be_asked_again_is_told(
     refused = client.post(address("ask-again", *keys), {"study": "step-3", "name": name})
     assert (refused.status_code, problem in words_of(refused)) == (409, True)
     assert Study.objects.count() == 2
+
+
+def test_an_instance_is_taken_out_of_all_studies_after_a_preview_and_put_back(client: Client) -> None:
+    page = f"{LIST}vase-0/"
+    here = address("take-out", "vase-0", **{"from": "instance"})
+    assert escape(here) in client.get(page).content.decode()
+    before = words_of(client.get(here))
+    # One answer in step 3 and one in step 4, which accepted it.
+    assert "2 questions with 2 answers no longer count" in before
+    assert re.search(r'<th scope="row">step-3</th> <td class="number">2</td> .*?<strong>1</strong>', before)
+    assert re.search(r'<th scope="row">step-4</th> <td class="number">1</td> .*?<strong>0</strong>', before)
+    # The preview keeps nothing.
+    assert not Event.objects.filter(what="question taken out").exists()
+    assert client.post(here, {"reason": " "}).status_code == 409
+    assert client.post(here, {"reason": "Wrong picture."})["Location"] == page
+    gone = words_of(client.get(page))
+    assert "vase-0 was taken out of all studies. Answers that no longer count: 2." in gone
+    assert "A researcher took it out." in gone
+    assert "Take out…" not in gone
+    back = f"{here}&back=1"
+    assert "2 questions with 2 answers count again" in words_of(client.get(back))
+    assert client.post(back)["Location"] == page
+    assert "vase-0 was put back. Answers that count again: 2." in words_of(client.get(page))
+    assert "2 questions with 2 answers no longer count" in words_of(client.get(here))
+
+
+def test_many_instances_are_not_taken_out_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("results.views.bulk_actions.MOST_TAKEN_OUT", 2)
+    some = address("take-out", "vase-0", "vase-1", "vase-2")
+    assert "At most 2 instances can be taken out at once." in words_of(client.get(some))
+    assert "Choose at most 2 instances." in words_of(client.post(some, {"reason": "Odd."}))
+    assert not Event.objects.filter(what="question taken out").exists()
+    two = client.post(address("take-out", "vase-0", "vase-1"), {"reason": "Odd."})
+    said = words_of(client.get(two["Location"]))
+    assert "2 instances were taken out of all studies. Answers that no longer count: 4." in said
+    undo = re.search(r'<a href="([^"]+)">Undo</a>', said)
+    assert undo
+    assert "Put 2 instances back?" in words_of(client.get(unescape(undo[1])))
+
+
+def test_an_instance_that_nobody_asks_about_cannot_be_taken_out(client: Client, project: Project) -> None:
+    make_instance(project, "new")
+    page = words_of(client.get(address("take-out", "new")))
+    assert "No study asks about it, so there is nothing to take out." in page

@@ -55,6 +55,7 @@ PRIVATE = {
     "/projects/birds/chosen/tag/": changing((FINE, 409)),
     "/projects/birds/chosen/export/": changing((FINE, 409)),
     "/projects/birds/chosen/ask-again/": changing((FINE, 409)),
+    "/projects/birds/chosen/take-out/": changing((FINE, 409)),
     "/projects/birds/people/A-34679/withdraw/": changing((FINE, ELSEWHERE)),
     # Without a reason.
     "/projects/birds/people/A-34679/exclude/": changing((FINE, 409)),
