@@ -32,6 +32,7 @@ ENTRIES: Mapping[str, str] = {
     **dict.fromkeys(("instances", "instance", "tag_instances", "export_instances", "ask_again"), "instances"),
     "take_out_instances": "instances",
     **dict.fromkeys(("near_duplicates", "project_imports", "new_import", "import", "import_problems"), "instances"),
+    **dict.fromkeys(("project_pipelines", "pipeline"), "instances"),
     **dict.fromkeys(("upload_mapping", "import_mapping", "new_hub_download", "hub_download"), "instances"),
     **dict.fromkeys(("new_study", "new_study_form"), "studies"),
     **dict.fromkeys(("project_models", "ask_model", "model_rename", "model_delete"), "models"),

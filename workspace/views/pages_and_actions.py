@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from results.queries.studies.navigation import stage_of
-from results.templatetags.navigation import ALWAYS, OTHERS, PRIMARY, SECONDARY
+from results.templatetags.navigation import ALWAYS, OTHERS, PRIMARY
 from studies.actions.projects.members import may_make_projects, rights_by_project
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
@@ -67,6 +67,7 @@ PROJECT = (
     Entry("Lost instances", "instances", "rejected conflicting dropped why missing", within="?state=lost"),
     Entry("Near duplicates", "near_duplicates", "similar same copies leakage images"),
     Entry("Imports", "project_imports", "uploads files jobs problems mapping"),
+    Entry("Pipelines", "project_pipelines", "make candidates hard negatives generate images captions swap diffusion"),
     Entry("Studies", "project", "surveys tasks campaigns", within="#studies"),
     Entry(
         "People",
@@ -103,6 +104,14 @@ PROJECT = (
     Entry("Groups", "project_groups", "settings lists allowed prolific ids", Verb.IDENTIFY_PEOPLE),
     Entry("Webhooks", "webhooks", "settings notify events slack deliveries integration", Verb.MANAGE_WEBHOOKS),
     Entry("Import instances", "new_import", "new upload add data files csv json images", Verb.IMPORT, is_action=True),
+    Entry(
+        "New pipeline",
+        "project_pipelines",
+        "make candidates hard negatives generate start run",
+        Verb.IMPORT,
+        "#new",
+        is_action=True,
+    ),
     Entry("New study", "new_study", "create add draft survey task", Verb.DESIGN, is_action=True),
     Entry(
         "Ask a model",
@@ -254,7 +263,7 @@ def _entries_of_study(study: Study) -> Iterator[Entry]:
     yield from (entry for entry in STUDY if (entry.in_drafts if is_draft else entry.in_launched))
     stage = stage_of(study)
     known = {entry.url_name for entry in STUDY}
-    for name, label, verb in dict.fromkeys((PRIMARY[stage], *SECONDARY.get(stage, ()), *OTHERS[stage], *ALWAYS)):
+    for name, label, verb in dict.fromkeys((PRIMARY[stage], *OTHERS[stage], *ALWAYS)):
         if name not in known:
             yield Entry(label, name, f"study {HEADER_WORDS.get(name, '')}", verb, is_action=True)
 
