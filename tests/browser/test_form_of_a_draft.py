@@ -1,12 +1,16 @@
-"""A study is asked in parts in a form, by keyboard alone, with and without scripts."""
+"""The forms of studies and projects: by keyboard alone, with and without scripts, sent twice, and after Back."""
+
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from studies.models import Study
+from studies.models import Project, Study
+from tests.browser.stage import sign_in
 from tests.browser.test_accessibility import assert_accessible
-from tests.factories import PASSWORD, create_draft, make_person, make_project
+from tests.factories import PASSWORD, create_draft, draw_instance, make_person, make_project
+from workspace.models import Token
 
 FORM = "/studies/vases/best-vase/form/"
 FOCUSED = "(({ type, value, name }) => (type === 'submit' ? value : name))(document.activeElement)"
@@ -60,3 +64,79 @@ def test_a_part_comes_by_keyboard(
     study.refresh_from_db()
     assert [part.kind for part in study.design.parts] == ["best_of_n", "rating"]
     assert Study.objects.count() == 1
+
+
+@pytest.fixture
+def editor(browser: Browser, live_server: LiveServer, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page, with or without scripts, of somebody who may edit the project vases, which has instances."""
+    ana = make_person("ana")
+    project = make_project(members=[ana])
+    for number in range(3):
+        draw_instance(project, number)
+    with browser.new_context(java_script_enabled=getattr(request, "param", True)) as context:
+        yield sign_in(context.new_page(), live_server.url, ana)
+
+
+@pytest.mark.parametrize("editor", [True, False], ids=["scripts", "no scripts"], indirect=True)
+def test_back_to_a_form_that_made_a_draft_leads_to_the_draft(editor: Page, live_server: LiveServer) -> None:
+    editor.goto(f"{live_server.url}/projects/vases/new-study/")
+    editor.get_by_role("link", name="Pick the best image for a caption, or none").click()
+    editor.get_by_label("Title").fill("Which vase is best?")
+    editor.get_by_role("button", name="Create draft").click()
+    editor.wait_for_url("**/studies/vases/which-vase-is-best/")
+    editor.go_back()
+    # What was typed is there, and where it is saved.
+    expect(editor.get_by_label("Title")).to_have_value("Which vase is best?")
+    expect(editor.get_by_role("status")).to_contain_text("You sent this form already: it created this.")
+    editor.get_by_label("Title").fill("Which vase is the best one?")
+    editor.get_by_role("button", name="Save", exact=True).last.click()
+    expect(editor.get_by_text("The study is changed.")).to_be_visible()
+    study = Study.objects.get()
+    assert (study.slug, study.title) == ("which-vase-is-best", "Which vase is the best one?")
+
+
+def test_back_to_the_forms_of_a_copy_and_of_a_project_leads_to_what_they_made(
+    editor: Page, live_server: LiveServer
+) -> None:
+    create_draft(Project.objects.get())
+    editor.goto(f"{live_server.url}/studies/vases/best-vase/duplicate/")
+    editor.get_by_label("Name of the copy").fill("again")
+    editor.get_by_role("button", name="Duplicate").click()
+    editor.wait_for_url("**/studies/vases/again/")
+    editor.go_back()
+    expect(editor).to_have_url(f"{live_server.url}/studies/vases/again/form/")
+    editor.goto(f"{live_server.url}/new-project/")
+    editor.get_by_label("Name", exact=True).fill("Birds")
+    editor.get_by_role("button", name="Create project").click()
+    editor.wait_for_url("**/projects/birds/")
+    editor.go_back()
+    expect(editor).to_have_url(f"{live_server.url}/projects/birds/")
+    expect(editor.get_by_role("status")).to_contain_text("You sent this form already")
+    editor.get_by_role("link", name="Open an empty form").click()
+    expect(editor.get_by_label("Name", exact=True)).to_have_value("")
+
+
+@pytest.mark.parametrize("editor", [True, False], ids=["scripts", "no scripts"], indirect=True)
+def test_a_double_click_creates_one_of_each(editor: Page, live_server: LiveServer) -> None:
+    create_draft(Project.objects.get())
+    editor.goto(f"{live_server.url}/projects/vases/new-study/form/?kind=ambiguity")
+    editor.get_by_role("button", name="Create draft").dblclick()
+    editor.wait_for_url("**/studies/vases/*/")
+    editor.goto(f"{live_server.url}/studies/vases/best-vase/duplicate/")
+    editor.get_by_label("Name of the copy").fill("again")
+    editor.get_by_role("button", name="Duplicate").dblclick()
+    editor.wait_for_url("**/studies/vases/again/")
+    editor.goto(f"{live_server.url}/new-project/")
+    editor.get_by_label("Name", exact=True).fill("Birds")
+    editor.get_by_role("button", name="Create project").dblclick()
+    editor.wait_for_url("**/projects/birds/")
+    assert Project.objects.count() == 2
+    assert Study.objects.count() == 3
+
+
+def test_a_double_click_makes_one_token(editor: Page, live_server: LiveServer) -> None:
+    editor.goto(f"{live_server.url}/tokens/")
+    editor.get_by_label("What it is for").fill("laptop")
+    editor.get_by_role("button", name="Create token").dblclick()
+    expect(editor.get_by_role("button", name="Copy")).to_be_visible()
+    assert Token.objects.count() == 1

@@ -105,7 +105,7 @@ def test_what_is_typed_is_not_lost_when_somebody_else_was_faster(client: Client,
 
 
 def test_a_study_is_duplicated_after_it_was_named(client: Client, draft: Study) -> None:
-    assert 'value="Which vase?"' in client.get(f"{PAGE}duplicate/").content.decode()
+    assert 'value="Which vase?"' in client.get(f"{PAGE}duplicate/", follow=True).content.decode()
     refused = client.post(f"{PAGE}duplicate/", {"name": "best-vase", "title": "My <title>"})
     page = refused.content.decode()
     assert refused.status_code == 409

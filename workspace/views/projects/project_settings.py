@@ -30,11 +30,19 @@ from studies.permissions import Verb
 from studies.shipped_designs import shipped_designs
 from workspace.actions import project_deletion
 from workspace.mail import send_deletion_cancelled, send_deletion_planned
+from workspace.sent_forms import note_created, with_form_key
+
+
+def _page_of(pk: int) -> str:
+    """Return the address of a project, "" if it was deleted."""
+    slug = Project.objects.filter(pk=pk).values_list("slug", flat=True).first()
+    return reverse("project", args=[slug]) if slug else ""
 
 
 @never_cache
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
+@with_form_key(_page_of)
 def new(request: HttpRequest) -> HttpResponse:
     """Ask for a project's name, and create it. `then`: "import" or a protocol's name, to go on with."""
     if not may_make_projects(signed_in_user(request)):
@@ -44,14 +52,18 @@ def new(request: HttpRequest) -> HttpResponse:
     if given["name"]:
         given["slug"] = given["slug"] or _derived_slug(given["name"], signed_in_user(request))
     problems: tuple[str, ...] = ()
+    made: Project | None = None
     if request.method == "POST":
         try:
-            project = actions.make_project(**given, by=signed_in_user(request), now=timezone.now())
+            made = actions.make_project(**given, by=signed_in_user(request), now=timezone.now())
         except StudyError as error:
             problems = error.problems
-        else:
+            # Sent twice: the second press comes before the page that the first one leads to.
+            made = actions.empty_project(**given, owner=signed_in_user(request))
+        if made is not None:
+            note_created(request, made)
             messages.success(request, "The project was created. You are its owner.")
-            return redirect(_next_page(project, then))
+            return redirect(_next_page(made, then))
     context = {"given": given, "problems": problems, "then": then, "protocol": shipped_designs().get(then)}
     return render(request, "workspace/new_project.html", context, status=409 if problems else 200)
 

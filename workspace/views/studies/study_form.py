@@ -35,11 +35,13 @@ from studies.models import Project, Study, StudyState
 from studies.names import LONGEST_SLUG
 from studies.permissions import Verb
 from studies.shipped_designs import shipped_designs
+from workspace.sent_forms import created_from, note_created, with_form_key
 from workspace.views.studies.drafts import (
     LocatedProblem,
     complaints,
     confirm_draft,
     draft_conflict,
+    form_of_draft,
     launch_pending,
     problems_in,
     save_draft,
@@ -73,6 +75,7 @@ def edit(request: HttpRequest, study: Study) -> HttpResponse:
 
 @project_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
+@with_form_key(form_of_draft)
 def new(request: HttpRequest, project: Project) -> HttpResponse:
     """Create a draft in the form, of a question type (`kind`) or from a shipped study file (`from`)."""
     copied = shipped_designs().get(request.GET.get("from", ""))
@@ -84,6 +87,8 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     own_name = request.POST.get("study") != request.POST.get("named")
 
     def save(source: str) -> Study:
+        if before := Study.objects.filter(project=project, pk=created_from(request) or 0).first():
+            return _save_again(request, before, source, is_named=own_name)
         values, _ = read_values(source)
         title = values.get("title")
         if not own_name and isinstance(title, str) and title != suggested:
@@ -92,12 +97,23 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         made = create_once(
             project=project, source=source, by=signed_in_user(request), now=timezone.now(), is_named=own_name
         )
+        note_created(request, made)
         confirm_draft(request, made)
         return made
 
     named = request.POST.get("named", "" if copied else value_at(read_values(source)[0], ("study",)))
     about = {"project": project, "named": named, "chosen": None if copied or not name else chosen}
     return _form(request, source, about, save)
+
+
+def _save_again(request: HttpRequest, study: Study, source: str, *, is_named: bool) -> Study:
+    """Save what was changed in a form that had created `study` before, as after Back."""
+    if not is_named:
+        source = apply_changes(source, {("study",): study.slug})
+    if source != study.source:
+        save_draft(request, study, source, fingerprint(study.source))
+    messages.success(request, "You sent this form already: it created this draft, which now has your last changes.")
+    return study
 
 
 def _first_file(project: Project, chosen: QuestionType, title: str, person: User) -> str:
