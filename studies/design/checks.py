@@ -37,7 +37,7 @@ def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Desig
     """
 
     def problems_of(findings: Iterable[tuple[Path, str]]) -> list[Problem]:
-        return [Problem(_nearest_line(lines or {}, path), sentence) for path, sentence in findings]
+        return [Problem(_nearest_line(lines or {}, path), sentence, path) for path, sentence in findings]
 
     if problems := problems_of(_check_version(values)) or problems_of(_check_texts(values)):
         raise DesignRefused(problems)

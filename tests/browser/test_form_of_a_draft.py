@@ -1,5 +1,6 @@
 """The forms of studies and projects: by keyboard alone, with and without scripts, sent twice, and after Back."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -140,3 +141,25 @@ def test_a_double_click_makes_one_token(editor: Page, live_server: LiveServer) -
     editor.get_by_role("button", name="Create token").dblclick()
     expect(editor.get_by_role("button", name="Copy")).to_be_visible()
     assert Token.objects.count() == 1
+
+
+@pytest.mark.parametrize("editor", [True, False], ids=["scripts", "no scripts"], indirect=True)
+def test_a_refused_form_leads_by_keyboard_to_each_mistake(editor: Page, live_server: LiveServer) -> None:
+    editor.goto(f"{live_server.url}/projects/vases/new-study/form/?kind=ambiguity")
+    editor.get_by_label("Pay per survey").fill("eight or so")
+    editor.locator(".advanced > summary").click()
+    editor.get_by_label("More minutes").fill("soon")
+    editor.get_by_role("button", name="Create draft").click()
+    problems = editor.locator("#study-file-problems")
+    expect(problems).to_be_focused()
+    # Each field says what is wrong with it, also to a screen reader; its section in Advanced is open.
+    late = editor.get_by_label("More minutes")
+    expect(late).to_be_visible()
+    expect(late).to_have_accessible_description(re.compile("“Time: More minutes” must be a whole number"))
+    editor.locator(".advanced > summary").click()
+    expect(late).to_be_hidden()
+    for field, label in ((editor.get_by_label("Pay per survey"), "Pay per survey"), (late, "More minutes")):
+        problems.get_by_role("link", name=label).focus()
+        editor.keyboard.press("Enter")
+        expect(field).to_be_focused()
+        expect(field).to_be_in_viewport()

@@ -154,7 +154,7 @@ def test_the_consequences_follow_what_is_typed(editor: Client, project: Project)
     shown = editor.post(f"{NEW}foresee/", typed | {"consent": "It takes about 20 minutes."}).content.decode()
     assert "The consent page says 20 minutes; the estimate of the study is 30." in shown
     shown = editor.post(f"{NEW}foresee/", typed | {"answers": "many"}).content.decode()
-    assert "`answers` must be a whole number" in shown
+    assert "“Answers per question” must be a whole number" in shown
     assert editor.post(f"{NEW}foresee/", {"source": "["}).status_code == 200
     assert not Study.objects.exists()
 

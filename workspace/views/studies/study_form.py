@@ -203,9 +203,13 @@ def _render_form(
         context = {**about, "typed": source, "complaints": complaints(source, problems)}
         return render(request, "workspace/drafts/as_file.html", context, status=409)
     form = build_form(values, lines, problems, names_in(about["project"]))
+    told = [problem.message for problem in problems]
+    preview = {"unforeseen": told} if problems else _preview_launch(about["project"], source)
+    if preview.get("unforeseen"):
+        preview["unforeseen"] = [*map(form.in_words, preview["unforeseen"])]
     context = {
         **about,
-        **({} if problems else _preview_launch(about["project"], source)),
+        **preview,
         "form": form,
         "typed": source,
         "complaints": _attach_problems(complaints(source, problems), form),
@@ -216,19 +220,38 @@ def _render_form(
 
 
 def _attach_problems(told: Sequence[LocatedProblem], form: Form) -> list[LocatedProblem]:
-    fields = form.all_fields()
-    beside = {message: each.name for each in fields for message in each.problems}
-    return [replace(complaint, field=beside.get(complaint.problem.message, "")) for complaint in told]
+    """Return problems in the words of the form, each with its field."""
+    beside = {message: each.name for each in form.all_fields() for message in each.problems}
+    in_words = [
+        replace(each, problem=replace(each.problem, message=form.in_words(each.problem.message))) for each in told
+    ]
+    return [replace(each, field=beside.get(each.problem.message, "")) for each in in_words]
+
+
+def locate_in_form(study: Study, sentences: Iterable[str]) -> list[LocatedProblem]:
+    """Return problems of a draft in the words of its form, each with its field."""
+    problems = [Problem(None, sentence) for sentence in sentences]
+    try:
+        form = build_form(*read_values(study.source), problems)
+    except DesignRefused:
+        return complaints("", problems)
+    return _attach_problems(complaints("", problems), form)
 
 
 @project_view(Verb.DESIGN)
 @require_POST
 def foresee(request: HttpRequest, project: Project) -> HttpResponse:
     """Show what a launch of the study in the form would create, cost and tell; asked for while somebody types."""
+    source = _text_before(request)
     try:
-        context = _preview_launch(project, apply_form(_text_before(request), _sent_fields(request)))
+        source = apply_form(source, _sent_fields(request))
+        context = _preview_launch(project, source)
     except DesignRefused as error:
         context = {"unforeseen": [problem.message for problem in error.problems]}
+    if context.get("unforeseen"):
+        with suppress(DesignRefused):
+            form = build_form(*read_values(source))
+            context["unforeseen"] = [*map(form.in_words, context["unforeseen"])]
     return render(request, "workspace/drafts/_foreseen.html", context)
 
 
