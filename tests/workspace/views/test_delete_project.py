@@ -9,6 +9,7 @@ from django.core import mail
 from django.test import Client
 from pytest_django import Settings
 
+from annotation.models import Slot
 from background.models import Job
 from simulation.actions import demo_project
 from studies.actions.projects.projects import archive_project
@@ -16,7 +17,17 @@ from studies.actions.studies import change_state
 from studies.models import Membership, Project, ProjectDeletion, Study, StudyState
 from studies.permissions import Role
 from studies.shipped_designs import shipped_designs
-from tests.factories import NOON, TESTS, create_draft, launch_study, make_member, make_person, make_project
+from tests.factories import (
+    NOON,
+    TESTS,
+    answer,
+    create_draft,
+    launch_study,
+    make_member,
+    make_person,
+    make_project,
+    sit_down,
+)
 from tests.jobs import run_now
 from tests.pages import signed_in, words_of
 
@@ -62,6 +73,32 @@ def test_an_owner_types_the_name_everybody_sees_the_day_and_any_owner_can_cancel
     assert [signed_in(other).post(f"{DELETE}cancel/").status_code for _ in range(2)] == [302, 302]
     assert len(mail.outbox) == 2
     assert "will be deleted" not in words_of(signed_in(viewer).get("/projects/vases/"))
+
+
+def test_a_launched_project_is_archived_where_its_deletion_is_explained(owner: User) -> None:
+    study = launch_study(make_project(), pay={"currency": "USD", "per_session": "2.00"})
+    browser = signed_in(owner)
+    page = words_of(browser.get(DELETE))
+    assert "Seven days later a job deletes it. Until then every owner can cancel the deletion here." in page
+    assert "Owners keep a small file that lists what was deleted" in page
+    assert f'close <a href="/studies/vases/{study.slug}/close/">{study.slug}</a>' in page
+    # An open study keeps it from the archive, which is said here.
+    refused = browser.post("/projects/vases/archive/", {"delete": "1"}, follow=True)
+    assert refused.redirect_chain == [(DELETE, 302)]
+    assert f"Still open or paused: {study.slug}." in words_of(refused)
+    change_state(study=study, to=StudyState.CLOSED, by=TESTS, now=NOON)
+    asked = words_of(browser.post("/projects/vases/archive/", {"delete": "1"}, follow=True))
+    assert "The project was archived on" in asked
+    assert "Delete in seven days" in asked
+
+
+def test_what_a_project_owes_is_said_before_it_is_archived(owner: User) -> None:
+    study = launch_study(make_project(), pay={"currency": "USD", "per_session": "2.00"}, surveys={"size": 1})
+    session = sit_down(study, "ann")
+    # The last answer ends the session.
+    answer(session, Slot.objects.get(seat__session=session).question, "none")
+    page = words_of(signed_in(owner).get(DELETE))
+    assert f"People are owed money: {study.slug}: USD 2.00 to 1 person." in page
 
 
 def test_a_double_click_deletes_an_unlaunched_project_once_and_its_owners_keep_the_record(owner: User) -> None:

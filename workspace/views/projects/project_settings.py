@@ -24,7 +24,7 @@ from simulation.actions.demo_project import request_demo
 from studies.actions.projects import projects as actions
 from studies.actions.projects.members import may_make_projects
 from studies.errors import StudyError
-from studies.models import Project, ProjectDeletion
+from studies.models import UNDER_WAY, Project, ProjectDeletion, Study
 from studies.names import LONGEST_SLUG
 from studies.permissions import Verb
 from studies.shipped_designs import shipped_designs
@@ -117,7 +117,7 @@ def rename(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(Verb.MANAGE_MEMBERS)
 @require_POST
 def archive(request: HttpRequest, project: Project) -> HttpResponse:
-    """Archive the project, or with `reopen` restore it."""
+    """Archive the project, or with `reopen` restore it. `delete`: the page to delete it asked for that."""
     by, now = signed_in_user(request), timezone.now()
     try:
         if "reopen" in request.POST:
@@ -128,7 +128,7 @@ def archive(request: HttpRequest, project: Project) -> HttpResponse:
             messages.success(request, "The project was archived.")
     except StudyError as error:
         messages.error(request, str(error))
-    return redirect("project_members", project.slug)
+    return redirect("delete_project" if "delete" in request.POST else "project_members", project.slug)
 
 
 @login_required
@@ -160,6 +160,7 @@ def _delete(request: HttpRequest, project: Project) -> HttpResponse:
         "deletion": ProjectDeletion.objects.filter(project=project).first(),
         "at_once": at_once,
         "obstacles": project_deletion.obstacles(project),
+        "open_studies": Study.objects.filter(project=project, state__in=UNDER_WAY).order_by("slug"),
         "owed": "" if at_once else project_deletion.list_debts(project),
         "counts": project_counts(Project.objects.filter(pk=project.pk)).get(),
         "releases": project.releases.exclude(file="").count(),
