@@ -9,7 +9,8 @@ const AT_ONCE = 3;
 const MOST_TABLES = 30;
 const LONGEST_WAIT = 8000;
 const LONGEST_SILENCE = 120000;
-const NOT_TAKEN = "The server did not take this. Load the page again; you may have to sign in.";
+const NOT_TAKEN = "The server did not take this. You may be signed out: sign in in another tab, then press the button again. "
+  + "Your files and entries stay here.";
 
 const NOTHING_TO_IMPORT = "Nothing of this can be imported. Drop CSV, TSV, JSON, JSONL, Parquet, zip or image files.";
 
@@ -54,6 +55,7 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
         throw error;
       }
       told.textContent = error.message;
+      form.toggleAttribute("data-refused", true);
       setBusy(form, false);
       return;
     }
@@ -68,6 +70,9 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
 
 // Returns the upload's id once all of it is there; `tell` hears how many bytes of how many, and what is the matter.
 async function send(form, files, tell) {
+  if (form.hasAttribute("data-refused")) {
+    await renewToken(form);
+  }
   const token = form.elements.csrfmiddlewaretoken.value;
   const key = `upload ${form.dataset.upload}`;
   const { upload, address, have } = await begun(form.dataset.upload, token, key, digestOf(files), tell);
@@ -102,6 +107,17 @@ async function send(form, files, tell) {
   }
   sessionStorage.removeItem(key);
   return upload;
+}
+
+// Whoever has signed in again has another token, which this page gets without losing what was chosen.
+async function renewToken(form) {
+  const response = await fetch(location.href);
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const renewed = page.querySelector("form[data-upload] [name=csrfmiddlewaretoken]");
+  if (!renewed) {
+    throw new Refused(NOT_TAKEN);
+  }
+  form.elements.csrfmiddlewaretoken.value = renewed.value;
 }
 
 // The files to send: images, and the tables that are ticked, or would be.
