@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 
 from studies.design.entries import Entry, fill, with_defaults
-from studies.design.model import ASKING, PARTS, VERSION, Design, Part, add_option_defaults, shortest_limit
+from studies.design.model import AMOUNT, ASKING, PARTS, VERSION, Design, Part, add_option_defaults, shortest_limit
 from studies.design.parser import Lines, Path, read_values
 from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import study_schema
@@ -136,7 +136,8 @@ def _sentence(error: jsonschema.ValidationError, path: Path) -> str:
     if error.validator == "required":
         return f"`{next(each for each in limit if each not in instance)}` is missing in {name}."
     if error.validator == "pattern" and isinstance(error.schema, Mapping):
-        return f"`{name}` is {instance!r}. {error.schema.get('description', '')}".strip()
+        advice = "Write an amount such as 8.00." if limit == AMOUNT else error.schema.get("description", "")
+        return f"`{name}` is {instance!r}. {advice}".strip()
     say = _SENTENCES.get(str(error.validator), lambda limit, value: f": {error.message}.")
     return f"`{name}`{say(limit, instance)}"
 

@@ -163,3 +163,45 @@ def test_a_refused_form_leads_by_keyboard_to_each_mistake(editor: Page, live_ser
         editor.keyboard.press("Enter")
         expect(field).to_be_focused()
         expect(field).to_be_in_viewport()
+
+
+# Numbers what can get the focus on a page, in reading order; returns how many that are.
+NUMBER = """() => {
+  const all = [...document.querySelectorAll("#main :is(a[href], button, input, select, textarea, summary)")];
+  const shown = all.filter((each) => each.checkVisibility({ visibilityProperty: true }) && each.tabIndex >= 0);
+  for (const [place, each] of shown.entries()) each.dataset.place = place;
+  return shown.length;
+}"""
+HERE = """() => {
+  const { outlineStyle, boxShadow } = getComputedStyle(document.activeElement);
+  return [document.activeElement.dataset.place, outlineStyle !== "none" || boxShadow !== "none"];
+}"""
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/projects/vases/new-study/form/?kind=ambiguity",
+        "/studies/vases/best-vase/form/",
+        "/studies/vases/best-vase/practice/",
+        "/studies/vases/best-vase/launch/",
+        "/projects/vases/imports/new/",
+        "/new-project/",
+    ],
+)
+def test_a_form_is_walked_in_reading_order_with_a_visible_focus(
+    editor: Page, live_server: LiveServer, address: str
+) -> None:
+    create_draft(Project.objects.get())
+    editor.goto(f"{live_server.url}{address}", wait_until="networkidle")
+    editor.evaluate("document.querySelectorAll('#main details').forEach((each) => (each.open = true))")
+    count = editor.evaluate(NUMBER)
+    editor.locator("#main").focus()
+    visited = []
+    for _ in range(count):
+        editor.keyboard.press("Tab")
+        place, is_visible = editor.evaluate(HERE)
+        assert is_visible, place
+        visited.append(int(place))
+    assert visited == list(range(count))
+    assert count > 1

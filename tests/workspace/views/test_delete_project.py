@@ -81,12 +81,14 @@ def test_a_launched_project_is_archived_where_its_deletion_is_explained(owner: U
     page = words_of(browser.get(DELETE))
     assert "Seven days later a job deletes it. Until then every owner can cancel the deletion here." in page
     assert "Owners keep a small file that lists what was deleted" in page
-    assert f'close <a href="/studies/vases/{study.slug}/close/">{study.slug}</a>' in page
-    # An open study keeps it from the archive, which is said here.
+    assert f'Close <a href="/studies/vases/{study.slug}/close/">{study.slug}</a> first' in page
+    assert "Archive the project</button>" not in page
+    # Opened again in another tab: what keeps it from the archive is said here.
     refused = browser.post("/projects/vases/archive/", {"delete": "1"}, follow=True)
     assert refused.redirect_chain == [(DELETE, 302)]
     assert f"Still open or paused: {study.slug}." in words_of(refused)
     change_state(study=study, to=StudyState.CLOSED, by=TESTS, now=NOON)
+    assert 'name="delete" value="1">Archive the project</button>' in words_of(browser.get(DELETE))
     asked = words_of(browser.post("/projects/vases/archive/", {"delete": "1"}, follow=True))
     assert "The project was archived on" in asked
     assert "Delete in seven days" in asked

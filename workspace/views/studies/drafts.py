@@ -26,7 +26,7 @@ from studies.actions.drafts import (
 )
 from studies.actions.question_types import describe_material, question_types
 from studies.design import DesignRefused, Problem
-from studies.design.form_fields import find_differences
+from studies.design.form_fields import build_form, find_differences
 from studies.design.parser import read_values
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
@@ -206,7 +206,8 @@ def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
             note_created(request, copy)
             messages.success(request, f"This draft asks what {study.slug} asks. Change it here, then launch it.")
             return redirect("study", copy.project.slug, copy.slug)
-    context = {"study": study, "given": given, "problems": [problem.message for problem in problems]}
+    words = [*map(build_form({}).in_words, (problem.message for problem in problems))]
+    context = {"study": study, "given": given, "problems": words}
     return render(request, "workspace/drafts/duplicate.html", context, status=409 if problems else 200)
 
 

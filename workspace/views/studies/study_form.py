@@ -220,7 +220,7 @@ def _render_form(
 
 
 def _attach_problems(told: Sequence[LocatedProblem], form: Form) -> list[LocatedProblem]:
-    """Return problems in the words of the form, each with its field."""
+    """Return problems in the words of the form, each with its field, in the order of the fields."""
     beside = {message: each.name for each in form.all_fields() for message in each.problems}
     in_words = [
         replace(each, problem=replace(each.problem, message=form.in_words(each.problem.message))) for each in told
