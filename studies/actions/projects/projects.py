@@ -43,13 +43,6 @@ def make_project(*, slug: str, name: str, by: User, now: datetime) -> Project:
     return project
 
 
-def empty_project(*, slug: str, name: str, owner: User) -> Project | None:
-    """Return the project of that slug and name if it is still as `owner` created it, without instances and studies."""
-    found = Project.objects.filter(slug=slug, name=name, archived_at=None, memberships__user=owner)
-    found = found.filter(memberships__role=Role.OWNER, instances=None, studies=None)
-    return found.first()
-
-
 @transaction.atomic
 def rename_project(*, project: Project, name: str, by: User, now: datetime) -> None:
     """Change the display name of a project; its addresses stay. Raises StudyError."""

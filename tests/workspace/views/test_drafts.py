@@ -114,6 +114,12 @@ def test_a_study_is_duplicated_after_it_was_named(client: Client, draft: Study) 
     response = client.post(f"{PAGE}duplicate/", {"name": "again", "title": "Again?"})
     assert response["Location"] == "/studies/vases/again/"
     assert Study.objects.get(slug="again").title == "Again?"
+    # Pressed twice.
+    again = client.post(f"{PAGE}duplicate/", {"name": "again", "title": "Again?"})
+    assert again["Location"] == "/studies/vases/again/"
+    assert Study.objects.count() == 2
+    refused = client.post(f"{PAGE}duplicate/", {"name": "again", "title": "Another"})
+    assert "Give “Name” another name." in refused.content.decode()
 
 
 @pytest.mark.both

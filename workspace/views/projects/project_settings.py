@@ -26,7 +26,7 @@ from studies.actions.projects.members import may_make_projects
 from studies.errors import StudyError
 from studies.models import UNDER_WAY, Project, ProjectDeletion, Study
 from studies.names import LONGEST_SLUG
-from studies.permissions import Verb
+from studies.permissions import Role, Verb
 from studies.shipped_designs import shipped_designs
 from workspace.actions import project_deletion
 from workspace.mail import send_deletion_cancelled, send_deletion_planned
@@ -59,13 +59,19 @@ def new(request: HttpRequest) -> HttpResponse:
         except StudyError as error:
             problems = error.problems
             # Sent twice: the second press comes before the page that the first one leads to.
-            made = actions.empty_project(**given, owner=signed_in_user(request))
+            made = _empty_project(**given, owner=signed_in_user(request))
         if made is not None:
             note_created(request, made)
             messages.success(request, "The project was created. You are its owner.")
             return redirect(_next_page(made, then))
     context = {"given": given, "problems": problems, "then": then, "protocol": shipped_designs().get(then)}
     return render(request, "workspace/new_project.html", context, status=409 if problems else 200)
+
+
+def _empty_project(*, slug: str, name: str, owner: User) -> Project | None:
+    """Return the project of that slug and name if it is still as `owner` created it, without instances and studies."""
+    own = Project.objects.filter(memberships__user=owner, memberships__role=Role.OWNER, archived_at=None)
+    return own.filter(slug=slug, name=name, instances=None, studies=None).first()
 
 
 def _derived_slug(name: str, user: User) -> str:
