@@ -24,7 +24,7 @@ COOKIE, FLAG, COOKIE_SECONDS = "last_person", "form_is_kept", 30 * 86400
 
 
 class KeptFormsMiddleware:
-    """Keep a form that was sent signed out, and offer to send it after signing in.
+    """Keep a form that was sent signed out, and offer to send it after signing in. Its files are to be chosen again.
 
     Only a form with a valid token comes this far, so nobody else's page can put one here. It is offered only to the
     person who was signed in when the session ended.
@@ -97,15 +97,15 @@ def _fields(request: HttpRequest) -> list[tuple[str, list[str]]]:
 def _keep(request: HttpRequest, response: HttpResponse) -> None:
     fields = _fields(request)
     person = _last_person(request)
-    if (
-        person
-        and not request.FILES
-        and 0 < sum(len(value) for _, values in fields for value in values) <= MOST_CHARACTERS
-    ):
+    # Nothing is stored on the disk for somebody who is not signed in.
+    files = [(name, [file.name or "" for file in sent]) for name, sent in request.FILES.lists()]
+    typed = sum(len(value) for _, values in (*fields, *files) for value in values)
+    if person and 0 < typed <= MOST_CHARACTERS:
         kept_until = (timezone.now() + KEPT).isoformat()
         request.session[KEY] = {
             "path": request.get_full_path(),
             "fields": fields,
+            "files": files,
             "until": kept_until,
             "person": person,
         }

@@ -39,6 +39,7 @@ from studies.actions.drafts import MOST_NAMED, ask_again
 from studies.actions.lookup import find_study_of
 from studies.actions.projects.tags import tag_instances, untag_instances
 from studies.design import DesignRefused
+from studies.design.form_fields import build_form
 from studies.errors import StudyError
 from studies.models import Instance, Project, Study
 from studies.models.instances import LONGEST_TAG
@@ -145,7 +146,7 @@ def _answer(
         except CannotTakeOut as error:
             problems = [error.message]
         except DesignRefused as error:
-            problems = [problem.message for problem in error.problems]
+            problems = [*map(build_form({}).in_words, (problem.message for problem in error.problems))]
     context = {"project": project, "chosen": chosen, "given": given, "problems": problems, **others}
     return render(request, f"results/selection/{template}", context, status=409 if problems else 200)
 

@@ -36,9 +36,18 @@ if (notices) {
     }
     arrange();
   }).observe(notices, { childList: true });
-  notices.addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.closest("[data-notice]").remove());
+  notices.addEventListener("click", ({ target }) => {
+    const notice = target.closest("[data-dismiss]")?.closest("[data-notice]");
+    if (!notice) return;
+    const others = [...notices.querySelectorAll("[data-notice]:not([hidden])")];
+    const next = others[others.indexOf(notice) + 1] ?? others[others.indexOf(notice) - 1];
+    notice.remove();
+    // By keyboard one goes on where one was.
+    (next?.querySelector("[data-dismiss]") ?? document.getElementById("main")).focus();
+  });
   more.addEventListener("click", () => {
     isOpen = true;
     arrange();
+    notices.querySelector("[data-dismiss]").focus();
   });
 }

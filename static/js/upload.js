@@ -6,9 +6,11 @@ const SMALLEST = 1 << 15;
 const LARGEST = 1 << 22;
 const QUICK = 2000;
 const AT_ONCE = 3;
+const MOST_TABLES = 30;
 const LONGEST_WAIT = 8000;
 const LONGEST_SILENCE = 120000;
-const NOT_TAKEN = "The server did not take this. Load the page again; you may have to sign in.";
+const NOT_TAKEN = "The server did not take this. You may be signed out: sign in in another tab, then press the button again. "
+  + "Your files and entries stay here.";
 
 const NOTHING_TO_IMPORT = "Nothing of this can be imported. Drop CSV, TSV, JSON, JSONL, Parquet, zip or image files.";
 
@@ -53,6 +55,7 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
         throw error;
       }
       told.textContent = error.message;
+      form.toggleAttribute("data-refused", true);
       setBusy(form, false);
       return;
     }
@@ -67,6 +70,9 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
 
 // Returns the upload's id once all of it is there; `tell` hears how many bytes of how many, and what is the matter.
 async function send(form, files, tell) {
+  if (form.hasAttribute("data-refused")) {
+    await renewToken(form);
+  }
   const token = form.elements.csrfmiddlewaretoken.value;
   const key = `upload ${form.dataset.upload}`;
   const { upload, address, have } = await begun(form.dataset.upload, token, key, digestOf(files), tell);
@@ -103,7 +109,25 @@ async function send(form, files, tell) {
   return upload;
 }
 
+// Whoever has signed in again has another token, which this page gets without losing what was chosen.
+async function renewToken(form) {
+  const response = await fetch(location.href);
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const renewed = page.querySelector("form[data-upload] [name=csrfmiddlewaretoken]");
+  if (!renewed) {
+    throw new Refused(NOT_TAKEN);
+  }
+  form.elements.csrfmiddlewaretoken.value = renewed.value;
+}
+
+// The files to send: images, and the tables that are ticked, or would be.
 function filesOf(form) {
+  const found = filesFound(form);
+  const ticks = new Map([...form.querySelectorAll("[data-tables] input")].map((box) => [box.value, box.checked]));
+  return found.filter((entry) => !entry.isFound || entry.part !== "rows" || (ticks.get(entry.name) ?? entry.isTaken));
+}
+
+function filesFound(form) {
   const found = [...(dropped.get(form) ?? [])];
   for (const field of form.querySelectorAll("input[type=file]")) {
     const files = [...field.files];
@@ -115,28 +139,58 @@ function filesOf(form) {
   }
   // Tables among the images of a folder are not meant where somebody chose the file with the rows.
   const isChosen = found.some(({ part, inFolder }) => part === "rows" && !inFolder);
-  return found.filter(({ part, inFolder }) => !(isChosen && inFolder && part === "rows"));
+  return found.map((entry) => (isChosen && entry.inFolder ? { ...entry, isTaken: false } : entry));
+}
+
+// Of several tables somebody says which have the rows. Those that are likely are ticked.
+function showTables(form) {
+  const box = form.querySelector("[data-tables]");
+  if (!box) {
+    return;
+  }
+  const tables = filesFound(form).filter(({ part, isFound }) => part === "rows" && isFound);
+  const own = new Map([...box.querySelectorAll("[data-own]")].map((input) => [input.value, input.checked]));
+  box.hidden = tables.length < 2 && tables.every(({ isTaken }) => isTaken);
+  const lines = tables.slice(0, box.hidden ? 0 : MOST_TABLES).map(({ name, isTaken }) => {
+    const line = document.createElement("label");
+    const input = Object.assign(document.createElement("input"), { type: "checkbox", value: name });
+    input.checked = own.get(name) ?? isTaken;
+    input.toggleAttribute("data-own", own.has(name));
+    input.addEventListener("change", () => input.toggleAttribute("data-own", true));
+    line.className = "tick";
+    line.append(input, ` ${name}`);
+    return line;
+  });
+  const rest = tables.slice(MOST_TABLES);
+  const more = rest.length ? `${rest.filter(({ isTaken }) => isTaken).length} of ${rest.length} more are taken too.` : "";
+  box.querySelector("div").replaceChildren(...lines, more);
 }
 
 // Of a folder, the first of these that it has are its rows: those of a Hugging Face dataset before any other.
 const TABLES = [/\.(parquet|arrow)$/i, /(^|\/)metadata\.(csv|jsonl)$/i, /\.(csv|tsv|jsonl?|ya?ml)$/i];
+// What `datasets` writes beside the rows.
+const BESIDE = /(^|\/)(dataset_infos?|dataset_dict|state)\.json$/i;
 const TABLE = /\.(parquet|arrow|csv|tsv|jsonl?|ya?ml)$/i;
 const IMAGE = /\.(zip|jpe?g|png|webp|gif|bmp|tiff?)$/i;
 
 const belowFolder = (path) => path.split("/").slice(1).join("/");
 
-// Tells rows from images by the names of files, and leaves out what is neither.
+// Tells rows from images by the names of files, and leaves out what is neither. Of a folder, not all tables are taken.
 function tellApart(files) {
   const inFolder = files.filter((entry) => entry.inFolder);
   const ofFolder = TABLES.find((name) => inFolder.some((entry) => name.test(entry.name)));
-  const isTable = (entry) => (entry.inFolder ? ofFolder?.test(entry.name) : TABLE.test(entry.name));
+  const isTaken = (entry) => !entry.inFolder || ofFolder.test(entry.name);
+  const tables = files.filter((entry) => TABLE.test(entry.name));
   return [
-    ...files.filter(isTable).map((entry) => ({ ...entry, part: "rows" })),
+    ...tables
+      .map((entry) => ({ ...entry, part: "rows", isFound: true, isTaken: isTaken(entry) }))
+      .filter((entry) => entry.isTaken || !BESIDE.test(entry.name)),
     ...files.filter((entry) => IMAGE.test(entry.name)).map((entry) => ({ ...entry, part: "images" })),
   ];
 }
 
 function takeDrops(form) {
+  form.addEventListener("change", ({ target }) => target.type === "file" && showTables(form));
   const told = form.querySelector("[data-dropped]");
   if (!told) {
     return;
@@ -167,6 +221,7 @@ function takeDrops(form) {
     dropped.set(form, [...known.values()]);
     told.nextElementSibling.hidden = !known.size;
     told.textContent = taken.length ? listed([...known.values()]) : NOTHING_TO_IMPORT;
+    showTables(form);
   });
 }
 
@@ -187,7 +242,7 @@ async function filesBelow(entry) {
 }
 
 function listed(files) {
-  const names = (wanted) => files.filter(({ part }) => part === wanted).map(({ name }) => name);
+  const names = (wanted) => files.filter(({ part, isTaken = true }) => part === wanted && isTaken).map(({ name }) => name);
   const images = names("images");
   return `Dropped: ${[...names("rows"), ...(images.length > 3 ? [`${images.length} images`] : images)].join(", ")}.`;
 }

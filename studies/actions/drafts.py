@@ -60,7 +60,7 @@ def create_once(*, project: Project, source: str, by: Actor, now: datetime, is_n
     name = read_design(source).study
     number, file = 1, source
     while there := Study.objects.filter(project=project, slug=read_design(file).study).first():
-        if there.source == file and there.created_by == person(by) and there.state == StudyState.DRAFT:
+        if _is_same(there, file, by):
             return there
         if is_named:
             break
@@ -68,6 +68,11 @@ def create_once(*, project: Project, source: str, by: Actor, now: datetime, is_n
         tail = f"-{number}"
         file = apply_changes(source, {("study",): f"{name[: LONGEST_SLUG - len(tail)].rstrip('-')}{tail}"})
     return create_study(project=project, source=file, by=by, now=now)
+
+
+def _is_same(there: Study, file: str, by: Actor) -> bool:
+    """Return whether `there` is a draft that `by` created from this study file."""
+    return there.source == file and there.created_by == person(by) and there.state == StudyState.DRAFT
 
 
 @transaction.atomic
@@ -99,7 +104,9 @@ def update_draft(*, study: Study, source: str, by: Actor, now: datetime, edited_
 
 @transaction.atomic
 def duplicate_study(*, study: Study, slug: str, title: str, by: Actor, now: datetime) -> Study:
-    """Copy `study` to a draft with another name and title. Raises DesignRefused and StudyError.
+    """Copy `study` to a draft with another name and title; a copy asked for twice is made once.
+
+    Raises DesignRefused and StudyError.
 
     The copy keeps the study file's text and comments, unless the file would now be read differently.
     """
@@ -107,6 +114,11 @@ def duplicate_study(*, study: Study, slug: str, title: str, by: Actor, now: date
 
 
 def _copy(study: Study, source: str, by: Actor, now: datetime, **told: int) -> Study:
+    # One after the other, as in `create_once`.
+    Project.objects.select_for_update(no_key=True).get(pk=study.project_id)
+    there = Study.objects.filter(project=study.project, slug=read_design(source).study).first()
+    if there is not None and person(by) is not None and _is_same(there, source, by):
+        return there
     copy, original = new_draft(study.project, source, by), study.slug
     record(project=study.project, study=copy, what=What.STUDY_DUPLICATED, by=by, now=now, original=original, **told)
     return copy

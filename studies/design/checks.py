@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 
 from studies.design.entries import Entry, fill, with_defaults
-from studies.design.model import ASKING, PARTS, VERSION, Design, Part, add_option_defaults, shortest_limit
+from studies.design.model import AMOUNT, ASKING, PARTS, VERSION, Design, Part, add_option_defaults, shortest_limit
 from studies.design.parser import Lines, Path, read_values
 from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import study_schema
@@ -37,7 +37,7 @@ def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Desig
     """
 
     def problems_of(findings: Iterable[tuple[Path, str]]) -> list[Problem]:
-        return [Problem(nearest_line(lines or {}, path), sentence) for path, sentence in findings]
+        return [Problem(nearest_line(lines or {}, path), sentence, path) for path, sentence in findings]
 
     if problems := problems_of(_check_version(values)) or problems_of(check_texts(values)):
         raise DesignRefused(problems)
@@ -142,7 +142,8 @@ def _sentence(error: jsonschema.ValidationError, path: Path, file: str) -> str:
     limit: Any = error.validator_value
     instance: Any = error.instance
     if error.validator == "pattern" and isinstance(error.schema, Mapping):
-        return f"`{name}` is {instance!r}. {error.schema.get('description', '')}".strip()
+        advice = "Write an amount such as 8.00." if limit == AMOUNT else error.schema.get("description", "")
+        return f"`{name}` is {instance!r}. {advice}".strip()
     say = _SENTENCES.get(str(error.validator), lambda limit, value: f": {error.message}.")
     return f"`{name}`{say(limit, instance)}"
 

@@ -1,5 +1,6 @@
 """The form of a study file: its fields follow from the definition and from the options of kinds. Pure."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -159,6 +160,21 @@ class Form:
         for section in self.sections:
             yield from section.all_fields()
 
+    def in_words(self, message: str) -> str:
+        """Return a problem of a study file as the form says it: by the labels of fields, not the names of entries."""
+        missing = _MISSING.fullmatch(message)
+        return _NAMED.sub(lambda found: self._label(found[1]), f"Fill in {missing[1]}." if missing else message)
+
+    def _label(self, name: str) -> str:
+        fields = [*self.all_fields()]
+        one = next((each for each in fields if each.name == name), None)
+        one = one or next((each for each in fields if each.path[-1] == name), None)
+        if one is None:
+            is_section = any(f"{each.name}.".startswith(f"{name}.") for each in fields)
+            return f"“{_words(name.rpartition('.')[2])}”" if is_section else f"`{name}`"
+        section = "" if one.first or len(one.path) == 1 else f"{_words(str(one.path[0]))}: "
+        return f"“{section}{one.label}”"
+
     def focus(self, do: str) -> str:
         """Return the name of the field to go on with after the button that sends `do`, "" for none."""
         step, _, name = do.partition(":")
@@ -203,6 +219,9 @@ def adds_to(path: Path) -> str:
     return f"{ADD}:{name_of(path)}"
 
 
+# The name of an entry in a problem; what says that it is missing in the file.
+_NAMED = re.compile(r"`([\w.]+)`")
+_MISSING = re.compile(r"(`\w+`) is missing in .*\.")
 _RULE = "rule"
 _FROM: Path = ("instances", "from")
 # Value of an empty choice.
@@ -229,7 +248,7 @@ def build_form(
         if about is None:
             form.elsewhere.append(problem)
         else:
-            about.problems.append(problem.message)
+            about.problems.append(form.in_words(problem.message))
     return form
 
 
@@ -458,7 +477,9 @@ def _words(name: str) -> str:
 
 
 def _field_of(problem: Problem, fields: Sequence[Field], lines: Lines) -> Field | None:
-    """Return the field of a problem: the one on its line, or the one that it names."""
+    """Return the field of a problem: the one of its path, the one on its line, or the one that it names."""
+    if exact := next((each for each in fields if each.path == problem.path), None):
+        return exact
     named = [each for each in fields if f"`{each.name}`" in problem.message or f"`{each.path[-1]}`" in problem.message]
     if problem.line is None:
         return named[0] if named else None

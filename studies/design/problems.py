@@ -1,14 +1,18 @@
 """Problems of a study file or a stored design, in sentences for researchers. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Problem:
-    """`line` counts from 1; None when the problem is of the file as a whole, or the design came from no file."""
+    """`line` counts from 1; None when the problem is of the file as a whole, or the design came from no file.
+
+    `path`: the place of the value that is wrong, () if it has none.
+    """
 
     line: int | None
     message: str
+    path: tuple[str | int, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return f"Line {self.line}: {self.message}" if self.line else self.message

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container
 from contextlib import suppress
 from errno import EINVAL
 from functools import partial
+from itertools import chain
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from zlib import error as ZlibError
@@ -94,18 +95,25 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int, advance: Callable[[i
 
 
 # What the rows of a dataset are called, the first of these that it has: a Hugging Face dataset, then any table.
+# What `datasets` writes beside the rows.
+BESIDE_TABLES = ("dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json")
 TABLES = (r".+\.(parquet|arrow)", r"(.+/)?metadata\.(csv|jsonl)", r".+\.(csv|tsv|jsonl?)")
 
 
-def tables_in(archive: Path) -> list[str]:
-    """Return the names of the files in an archive that can be its rows. Raises BadArchive and OSError."""
+def tables_in(archive: Path) -> tuple[list[str], list[str]]:
+    """Return the names of the files in an archive that are its rows, and of its other tables.
+
+    Raises BadArchive and OSError.
+    """
     try:
         with zipfile.ZipFile(archive) as opened:
             names = [member.filename for member in _members(opened, archive.name)]
     except DAMAGED as error:
         raise BadArchive(f"{archive.name} cannot be read ({error}). Zip it again, without a password.") from error
-    found = ([name for name in names if re.fullmatch(table, name, re.IGNORECASE)] for table in TABLES)
-    return next(filter(None, found), [])
+    found = [[name for name in names if re.fullmatch(table, name, re.IGNORECASE)] for table in TABLES]
+    taken = next(filter(None, found), [])
+    others = [name for name in dict.fromkeys(chain(*found)) if name not in taken]
+    return taken, [name for name in others if PurePosixPath(name).name not in BESIDE_TABLES]
 
 
 def _members(opened: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:

@@ -13,7 +13,7 @@ IMAGES: Literal["images"] = "images"
 # Combinations of roles that are tried.
 MOST_TRIED = 300
 # Names of captions and images that are false on purpose.
-_FOIL_NAMES = re.compile(r"negative|foil|distractor|counterfactual|wrong|false|incorrect")
+_FOIL_NAMES = re.compile(r"negative|(?<![a-z])neg(?![a-z])|foil|distractor|counterfactual|wrong|false|incorrect")
 
 
 @dataclass(frozen=True)

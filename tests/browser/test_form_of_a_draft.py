@@ -1,12 +1,17 @@
-"""A study is asked in parts in a form, by keyboard alone, with and without scripts."""
+"""The forms of studies and projects: by keyboard alone, with and without scripts, sent twice, and after Back."""
+
+import re
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from studies.models import Study
+from studies.models import Project, Study
+from tests.browser.stage import sign_in
 from tests.browser.test_accessibility import assert_accessible
-from tests.factories import PASSWORD, create_draft, make_person, make_project
+from tests.factories import PASSWORD, create_draft, draw_instance, make_person, make_project
+from workspace.models import Token
 
 FORM = "/studies/vases/best-vase/form/"
 FOCUSED = "(({ type, value, name }) => (type === 'submit' ? value : name))(document.activeElement)"
@@ -60,3 +65,143 @@ def test_a_part_comes_by_keyboard(
     study.refresh_from_db()
     assert [part.kind for part in study.design.parts] == ["best_of_n", "rating"]
     assert Study.objects.count() == 1
+
+
+@pytest.fixture
+def editor(browser: Browser, live_server: LiveServer, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page, with or without scripts, of somebody who may edit the project vases, which has instances."""
+    ana = make_person("ana")
+    project = make_project(members=[ana])
+    for number in range(3):
+        draw_instance(project, number)
+    with browser.new_context(java_script_enabled=getattr(request, "param", True)) as context:
+        yield sign_in(context.new_page(), live_server.url, ana)
+
+
+@pytest.mark.parametrize("editor", [True, False], ids=["scripts", "no scripts"], indirect=True)
+def test_back_to_a_form_that_made_a_draft_leads_to_the_draft(editor: Page, live_server: LiveServer) -> None:
+    editor.goto(f"{live_server.url}/projects/vases/new-study/")
+    editor.get_by_role("link", name="Pick the best image for a caption, or none").click()
+    editor.get_by_label("Title").fill("Which vase is best?")
+    editor.get_by_role("button", name="Create draft").click()
+    editor.wait_for_url("**/studies/vases/which-vase-is-best/")
+    editor.go_back()
+    # What was typed is there, and where it is saved.
+    expect(editor.get_by_label("Title")).to_have_value("Which vase is best?")
+    expect(editor.get_by_role("status")).to_contain_text("You sent this form already: it created this.")
+    editor.get_by_label("Title").fill("Which vase is the best one?")
+    editor.get_by_role("button", name="Save", exact=True).last.click()
+    expect(editor.get_by_text("The study is changed.")).to_be_visible()
+    study = Study.objects.get()
+    assert (study.slug, study.title) == ("which-vase-is-best", "Which vase is the best one?")
+
+
+def test_back_to_the_forms_of_a_copy_and_of_a_project_leads_to_what_they_made(
+    editor: Page, live_server: LiveServer
+) -> None:
+    create_draft(Project.objects.get())
+    editor.goto(f"{live_server.url}/studies/vases/best-vase/duplicate/")
+    editor.get_by_label("Name of the copy").fill("again")
+    editor.get_by_role("button", name="Duplicate").click()
+    editor.wait_for_url("**/studies/vases/again/")
+    editor.go_back()
+    expect(editor).to_have_url(f"{live_server.url}/studies/vases/again/form/")
+    editor.goto(f"{live_server.url}/new-project/")
+    editor.get_by_label("Name", exact=True).fill("Birds")
+    editor.get_by_role("button", name="Create project").click()
+    editor.wait_for_url("**/projects/birds/")
+    editor.go_back()
+    expect(editor).to_have_url(f"{live_server.url}/projects/birds/")
+    expect(editor.get_by_role("status")).to_contain_text("You sent this form already")
+    editor.get_by_role("link", name="Open an empty form").click()
+    expect(editor.get_by_label("Name", exact=True)).to_have_value("")
+
+
+@pytest.mark.parametrize("editor", [True, False], ids=["scripts", "no scripts"], indirect=True)
+def test_a_double_click_creates_one_of_each(editor: Page, live_server: LiveServer) -> None:
+    create_draft(Project.objects.get())
+    editor.goto(f"{live_server.url}/projects/vases/new-study/form/?kind=ambiguity")
+    editor.get_by_role("button", name="Create draft").dblclick()
+    editor.wait_for_url("**/studies/vases/*/")
+    editor.goto(f"{live_server.url}/studies/vases/best-vase/duplicate/")
+    editor.get_by_label("Name of the copy").fill("again")
+    editor.get_by_role("button", name="Duplicate").dblclick()
+    editor.wait_for_url("**/studies/vases/again/")
+    editor.goto(f"{live_server.url}/new-project/")
+    editor.get_by_label("Name", exact=True).fill("Birds")
+    editor.get_by_role("button", name="Create project").dblclick()
+    editor.wait_for_url("**/projects/birds/")
+    assert Project.objects.count() == 2
+    assert Study.objects.count() == 3
+
+
+def test_a_double_click_makes_one_token(editor: Page, live_server: LiveServer) -> None:
+    editor.goto(f"{live_server.url}/tokens/")
+    editor.get_by_label("What it is for").fill("laptop")
+    editor.get_by_role("button", name="Create token").dblclick()
+    expect(editor.get_by_role("button", name="Copy")).to_be_visible()
+    assert Token.objects.count() == 1
+
+
+@pytest.mark.parametrize("editor", [True, False], ids=["scripts", "no scripts"], indirect=True)
+def test_a_refused_form_leads_by_keyboard_to_each_mistake(editor: Page, live_server: LiveServer) -> None:
+    editor.goto(f"{live_server.url}/projects/vases/new-study/form/?kind=ambiguity")
+    editor.get_by_label("Pay per survey").fill("eight or so")
+    editor.locator(".advanced > summary").click()
+    editor.get_by_label("More minutes").fill("soon")
+    editor.get_by_role("button", name="Create draft").click()
+    problems = editor.locator("#study-file-problems")
+    expect(problems).to_be_focused()
+    # Each field says what is wrong with it, also to a screen reader; its section in Advanced is open.
+    late = editor.get_by_label("More minutes")
+    expect(late).to_be_visible()
+    expect(late).to_have_accessible_description(re.compile("“Time: More minutes” must be a whole number"))
+    editor.locator(".advanced > summary").click()
+    expect(late).to_be_hidden()
+    for field, label in ((editor.get_by_label("Pay per survey"), "Pay per survey"), (late, "More minutes")):
+        problems.get_by_role("link", name=label).focus()
+        editor.keyboard.press("Enter")
+        expect(field).to_be_focused()
+        expect(field).to_be_in_viewport()
+
+
+# Numbers what can get the focus on a page, in reading order; returns how many that are.
+NUMBER = """() => {
+  const all = [...document.querySelectorAll("#main :is(a[href], button, input, select, textarea, summary)")];
+  const shown = all.filter((each) => each.checkVisibility({ visibilityProperty: true }) && each.tabIndex >= 0);
+  for (const [place, each] of shown.entries()) each.dataset.place = place;
+  return shown.length;
+}"""
+HERE = """() => {
+  const { outlineStyle, boxShadow } = getComputedStyle(document.activeElement);
+  return [document.activeElement.dataset.place, outlineStyle !== "none" || boxShadow !== "none"];
+}"""
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/projects/vases/new-study/form/?kind=ambiguity",
+        "/studies/vases/best-vase/form/",
+        "/studies/vases/best-vase/practice/",
+        "/studies/vases/best-vase/launch/",
+        "/projects/vases/imports/new/",
+        "/new-project/",
+    ],
+)
+def test_a_form_is_walked_in_reading_order_with_a_visible_focus(
+    editor: Page, live_server: LiveServer, address: str
+) -> None:
+    create_draft(Project.objects.get())
+    editor.goto(f"{live_server.url}{address}", wait_until="networkidle")
+    editor.evaluate("document.querySelectorAll('#main details').forEach((each) => (each.open = true))")
+    count = editor.evaluate(NUMBER)
+    editor.locator("#main").focus()
+    visited = []
+    for _ in range(count):
+        editor.keyboard.press("Tab")
+        place, is_visible = editor.evaluate(HERE)
+        assert is_visible, place
+        visited.append(int(place))
+    assert visited == list(range(count))
+    assert count > 1

@@ -122,6 +122,49 @@ def test_a_dropped_folder_is_told_apart_into_rows_and_images(
     assert received_bytes(upload, IMAGES).keys() == {"train/1.jpg"}
 
 
+def test_of_several_tables_in_a_folder_somebody_says_which_have_the_rows(
+    signed_in: Page, live_server: LiveServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    (folder / "metadata.csv").write_text("file_name,text\n1.jpg,A red vase.\n", encoding="utf-8")
+    (folder / "pairs.json").write_text('[{"file_name": "1.jpg", "words": "A vase."}]', encoding="utf-8")
+    (folder / "1.jpg").write_bytes(jpeg("red"))
+    signed_in.goto(f"{live_server.url}{NEW}")
+    drop(signed_in, folder)
+    found = signed_in.get_by_role("group", name="Tables in what you chose. Tick those with your rows.")
+    expect(found.get_by_label("metadata.csv")).to_be_checked()
+    expect(found.get_by_label("pairs.json")).not_to_be_checked()
+    assert_accessible(signed_in)
+    assert_no_wider_than_the_window(signed_in)
+    found.get_by_label("metadata.csv").focus()
+    signed_in.keyboard.press("Space")
+    signed_in.keyboard.press("Tab")
+    signed_in.keyboard.press("Space")
+    signed_in.get_by_role("button", name="Upload and check").click()
+    signed_in.wait_for_url("**/mapping/**")
+    assert received_bytes(Upload.objects.get(), ROWS).keys() == {"pairs.json"}
+
+
+def test_tables_among_the_images_of_a_folder_are_shown_and_left_out_beside_a_chosen_one(
+    signed_in: Page, live_server: LiveServer, tmp_path: Path
+) -> None:
+    folder, rows = tmp_path / "images", tmp_path / "rows.csv"
+    folder.mkdir()
+    for table in (folder / "old.csv", rows):
+        table.write_text("file,text\n1.jpg,A red vase.\n", encoding="utf-8")
+    (folder / "1.jpg").write_bytes(jpeg("red"))
+    signed_in.goto(f"{live_server.url}{NEW}")
+    signed_in.set_input_files("#folder", folder)
+    # The only table is taken, and there is nothing to choose.
+    expect(signed_in.locator("[data-tables]")).to_be_hidden()
+    signed_in.set_input_files("#rows", rows)
+    expect(signed_in.locator("[data-tables]").get_by_label("old.csv")).not_to_be_checked()
+    signed_in.get_by_role("button", name="Upload and check").click()
+    signed_in.wait_for_url("**/mapping/**")
+    assert received_bytes(Upload.objects.get(), ROWS).keys() == {"rows.csv"}
+
+
 def test_a_dropped_file_that_cannot_be_imported_is_told(
     signed_in: Page, live_server: LiveServer, tmp_path: Path
 ) -> None:

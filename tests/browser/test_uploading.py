@@ -6,6 +6,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import FilePayload, Page, Request, Route, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
@@ -14,7 +15,7 @@ from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, received_by
 from studies.models import Import, Membership, Upload
 from tests.browser.stage import assert_no_wider_than_the_window, hurry, sign_in
 from tests.browser.test_accessibility import assert_accessible
-from tests.factories import make_member, make_person, make_project
+from tests.factories import PASSWORD, make_member, make_person, make_project
 from tests.workspace.views.test_uploads import jpeg, row
 
 NEW = "/projects/vases/imports/new/"
@@ -134,6 +135,36 @@ def test_a_file_that_changed_since_it_was_chosen_is_told_and_chosen_again(
     choose_files(signed_in, rows, photo)
     signed_in.get_by_role("button", name="Upload and check").click()
     signed_in.wait_for_url("**/projects/vases/imports/")
+
+
+def test_whoever_was_signed_out_signs_in_elsewhere_and_goes_on_with_the_files_chosen(
+    signed_in: Page, live_server: LiveServer, tmp_path: Path
+) -> None:
+    rows, photo = tmp_path / "vases.jsonl", tmp_path / "1.jpg"
+    rows.write_bytes(row("red", "1.jpg"))
+    photo.write_bytes(jpeg("red"))
+    signed_in.goto(f"{live_server.url}{NEW}")
+    choose_files(signed_in, rows, photo)
+    signed_in.get_by_label("Images come later").check()
+    signed_in.context.clear_cookies()
+    signed_in.get_by_role("button", name="Upload and check").click()
+    told = signed_in.get_by_role("status")
+    expect(told).to_contain_text("You may be signed out: sign in in another tab, then press the button again.")
+    signed_in.get_by_role("button", name="Upload and check").click()
+    expect(told).to_contain_text("Your files and entries stay here.")
+    other = signed_in.context.new_page()
+    other.goto(f"{live_server.url}{NEW}")
+    other.get_by_label("Name").fill(User.objects.get().username)
+    other.get_by_label("Password").fill(PASSWORD)
+    other.keyboard.press("Enter")
+    other.get_by_role("heading", name="New import").wait_for()
+    other.close()
+    signed_in.get_by_role("button", name="Upload and check").click()
+    signed_in.wait_for_url("**/projects/vases/imports/")
+    made = Import.objects.get()
+    assert made.images_later
+    assert made.upload is not None
+    assert received_bytes(made.upload, IMAGES) == {"1.jpg": photo.stat().st_size}
 
 
 def test_two_files_of_one_name_are_not_mixed(signed_in: Page, live_server: LiveServer, tmp_path: Path) -> None:

@@ -267,7 +267,7 @@ def settle_everything(study: Study, member: Client) -> None:
         open_before = decision.state == Decision.State.UNDECIDED and options
         assert page.status_code == (200 if open_before else 409), name_of(decision)
         if not open_before:
-            assert re.search(r'role="alert">[^<]+\.</p>', page.content.decode())
+            assert re.search(r'role="alert"[^>]*>[^<]+\.</p>', page.content.decode())
 
 
 def name_of(decision: Decision) -> str:

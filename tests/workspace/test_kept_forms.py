@@ -93,10 +93,28 @@ def test_a_kept_form_is_offered_at_its_own_address_and_for_an_hour(owner: Client
         assert "Send your form?" not in owner.get(ADDRESS, follow=True).content.decode()
 
 
+def test_files_are_chosen_again_and_what_was_typed_beside_them_stays(project: Project) -> None:
+    person, address = make_member(project, "editor"), "/projects/vases/imports/new/"
+    browser = signed_out(person)
+    images = [SimpleUploadedFile(f"{number}.jpg", b"a") for number in range(12)]
+    rows = SimpleUploadedFile("<vases>.csv", b"key,text\none,A red vase.\n")
+    browser.post(address, {"format": "table", "caption_rule": "keep-case-v1", "rows": rows, "images": images})
+    browser.force_login(person)
+    page = browser.get(address).content.decode()
+    assert "Your files did not arrive. Choose it again: &lt;vases&gt;.csv</label>" in page
+    assert "Choose them again: 0.jpg, 1.jpg, 2.jpg, 3.jpg, 4.jpg, 5.jpg, 6.jpg, 7.jpg, 8.jpg, 9.jpg and 2 more" in page
+    assert 'name="rows" type="file" required>' in page
+    assert 'name="images" type="file" multiple required>' in page
+    assert "keep-case-v1" in page
+    rows.seek(0)
+    sent = browser.post(address, {"format": "table", "caption_rule": "keep-case-v1", "rows": rows})
+    assert sent["Location"].endswith("/mapping/?caption_rule=keep-case-v1")
+
+
 @pytest.mark.parametrize(
     "fields",
-    [{}, {"name": "a" * 200_001}, {"name": "a", "file": SimpleUploadedFile("a.txt", b"a")}],
-    ids=["nothing", "too long", "with a file"],
+    [{}, {"name": "a" * 200_001}],
+    ids=["nothing", "too long"],
 )
 def test_some_forms_are_not_kept(project: Project, fields: dict[str, object]) -> None:
     person = make_member(project, "owner")

@@ -19,7 +19,7 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef
 
 from studies.errors import StudyError
-from studies.importing.archives import DAMAGED, BadArchive, LargeArchive, problem_with_path, tables_in
+from studies.importing.archives import BESIDE_TABLES, DAMAGED, BadArchive, LargeArchive, problem_with_path, tables_in
 from studies.importing.archives import unpack as unpack_archive
 from studies.importing.parquet import ARROW, PARQUET, BadTable, write_as_parquet
 from studies.models import Import, Project, Upload
@@ -35,8 +35,6 @@ BLOCK = 1 << 16
 LARGEST_TABLE = 1 << 30
 # Most bytes of an Arrow file that is converted in a request.
 LARGEST_ARROW = 1 << 29
-# What `save_to_disk` writes beside the data.
-BESIDE_ARROW = frozenset({"state.json", "dataset_info.json", "dataset_dict.json"})
 KEPT_FOR = timedelta(days=7)
 # Bytes of disk space kept free for the site during uploads.
 LEFT_FREE = 1 << 30
@@ -136,12 +134,17 @@ def unpack(upload: Upload, advance: Callable[[int, int], None]) -> None:
         archive.unlink()
 
 
-def extract_tables(upload: Upload) -> None:
-    """Copy the tables in the archives of an upload to its data files. Raises StudyError."""
-    folder = folder_of(upload, IMAGES)
+def extract_tables(upload: Upload) -> list[str]:
+    """Copy the rows in the archives of an upload to its data files; return the names of other tables in them.
+
+    Raises StudyError.
+    """
+    folder, left = folder_of(upload, IMAGES), list[str]()
     for archive in [path for path in _files(folder) if is_archive(path.name)]:
         try:
-            for name in tables_in(archive):
+            taken, others = tables_in(archive)
+            left += others
+            for name in taken:
                 with zipfile.ZipFile(archive) as opened, opened.open(name) as table:
                     if opened.getinfo(name).file_size > LARGEST_TABLE:
                         raise StudyError(f"{name} is too large to be read in {archive.name}. Choose it as a data file.")
@@ -151,6 +154,7 @@ def extract_tables(upload: Upload) -> None:
             raise StudyError(f"Another zip also contains {inside}. Rename one of the two files.") from error
         except (BadArchive, *DAMAGED) as error:
             raise StudyError(str(error)) from error
+    return left
 
 
 def convert_arrow_files(upload: Upload) -> None:
@@ -169,7 +173,7 @@ def convert_arrow_files(upload: Upload) -> None:
         part.rename(path.with_suffix(PARQUET))
         path.unlink()
     for path in files if arrows else ():
-        if path.name in BESIDE_ARROW:
+        if path.name in BESIDE_TABLES:
             path.unlink()
 
 

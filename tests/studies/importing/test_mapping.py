@@ -95,6 +95,29 @@ from studies.importing.mapping import columns_of_role, guess_mapping, image_grou
             {"caption": "A red vase.", "wrong_caption": "A blue vase."},
             {"caption": "caption:caption", "wrong_caption": "caption:negative_caption"},
         ),
+        # Short for negative, as a word of its own.
+        (
+            {"text": "A red vase.", "neg_text": "A blue vase.", "photo": "a.jpg", "neg_photo": "b.jpg"},
+            {
+                "text": "caption:caption",
+                "neg_text": "caption:negative_caption",
+                "photo": "image:image",
+                "neg_photo": "image:negative_image",
+            },
+        ),
+        (
+            {"caption": "A vase.", "text NEG": "A jar.", "image": "a.jpg", "negative_image": "b.jpg"},
+            {
+                "caption": "caption:caption",
+                "text NEG": "caption:negative_caption",
+                "image": "image:image",
+                "negative_image": "image:negative_image",
+            },
+        ),
+        (
+            {"caption": "A vase.", "negotiated text": "A jar."},
+            {"caption": "caption:caption", "negotiated text": "caption:negotiated_text"},
+        ),
         # A pair of which neither column has a usual name.
         (
             {

@@ -98,11 +98,11 @@ PRIVATE = {
     "/studies/birds/draft/design/": all_alike(LOOK),
     # Without an instance.
     "/studies/birds/draft/practice/": changing((FINE, 409)),
-    "/projects/birds/new-study/form/": changing((FINE, 409)),
+    "/projects/birds/new-study/form/?form_key=1": changing((FINE, 409)),
     "/projects/birds/new-study/foresee/": changing((NOT_ALLOWED, FINE)),
     "/projects/birds/new-study/pictures/best_of_n/": changing(LOOK),
     "/projects/birds/markdown/": changing((NOT_ALLOWED, FINE)),
-    "/studies/birds/draft/duplicate/": changing((FINE, 409)),
+    "/studies/birds/draft/duplicate/?form_key=1": changing((FINE, 409)),
     "/studies/birds/draft/delete/": changing((FINE, ELSEWHERE)),
     # A draft's page, which has other buttons.
     "/studies/birds/draft/": all_alike(LOOK),

@@ -105,7 +105,7 @@ def test_what_is_typed_is_not_lost_when_somebody_else_was_faster(client: Client,
 
 
 def test_a_study_is_duplicated_after_it_was_named(client: Client, draft: Study) -> None:
-    assert 'value="Which vase?"' in client.get(f"{PAGE}duplicate/").content.decode()
+    assert 'value="Which vase?"' in client.get(f"{PAGE}duplicate/", follow=True).content.decode()
     refused = client.post(f"{PAGE}duplicate/", {"name": "best-vase", "title": "My <title>"})
     page = refused.content.decode()
     assert refused.status_code == 409
@@ -114,6 +114,12 @@ def test_a_study_is_duplicated_after_it_was_named(client: Client, draft: Study) 
     response = client.post(f"{PAGE}duplicate/", {"name": "again", "title": "Again?"})
     assert response["Location"] == "/studies/vases/again/"
     assert Study.objects.get(slug="again").title == "Again?"
+    # Pressed twice.
+    again = client.post(f"{PAGE}duplicate/", {"name": "again", "title": "Again?"})
+    assert again["Location"] == "/studies/vases/again/"
+    assert Study.objects.count() == 2
+    refused = client.post(f"{PAGE}duplicate/", {"name": "again", "title": "Another"})
+    assert "Give “Name” another name." in refused.content.decode()
 
 
 @pytest.mark.both

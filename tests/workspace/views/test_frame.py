@@ -66,7 +66,7 @@ def test_the_rail_says_what_its_numbers_count(client: Client, study: Study) -> N
 
 @pytest.mark.parametrize("address", ["new-study/", "new-study/form/?kind=ambiguity"])
 def test_pages_of_new_studies_are_marked_as_studies_in_the_rail(client: Client, study: Study, address: str) -> None:
-    assert entry_of(words_of(client.get(f"{PROJECT}{address}"))) == "Studies"
+    assert entry_of(words_of(client.get(f"{PROJECT}{address}", follow=True))) == "Studies"
 
 
 def test_a_project_that_needs_somebody_says_so_in_words(client: Client, study: Study) -> None:

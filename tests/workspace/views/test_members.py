@@ -238,7 +238,7 @@ def test_a_project_is_renamed_archived_and_taken_out_again_on_its_page() -> None
     assert refused.status_code == 403
     assert "Jugs is archived, so nobody may create, change and delete drafts" in refused.content.decode()
     owner.post("/projects/vases/archive/", {"reopen": "1"})
-    assert owner.get(f"/studies/vases/{study.slug}/duplicate/").status_code == 200
+    assert owner.get(f"/studies/vases/{study.slug}/duplicate/", follow=True).status_code == 200
 
 
 def test_somebody_who_signs_in_begins_a_project() -> None:

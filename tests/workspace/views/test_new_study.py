@@ -62,7 +62,7 @@ def test_a_type_that_needs_what_another_study_adds_starts_from_that_study(editor
         InstanceImage.objects.create(instance=instance, role="image", filename="o.png", image=draw_image(number))
     create_draft(project, instances=3)
     address = f"{NEW}form/?kind=ambiguity"
-    page = editor.get(address)
+    page = editor.get(address, follow=True)
     assert page.context["chosen"].source == "best-vase"
     assert editor.post(address, form(page)).status_code == 302
     made = Study.objects.get(kind="ambiguity")
@@ -73,13 +73,13 @@ def test_a_type_that_asks_about_answers_starts_from_the_study_that_collects_them
     editor: Client, project: Project
 ) -> None:
     create_draft(project, instances=3, study="describe", kind="describe", ask={"images": "candidate"})
-    chosen = editor.get(f"{NEW}form/?kind=retrieve").context["chosen"]
+    chosen = editor.get(f"{NEW}form/?kind=retrieve", follow=True).context["chosen"]
     assert (chosen.source, chosen.ask) == ("describe", {"images": "candidate"})
     assert chosen.question.content["caption"]
 
 
 def test_the_short_form_makes_a_study_that_can_be_launched(editor: Client, project: Project) -> None:
-    page = editor.get(FORM)
+    page = editor.get(FORM, follow=True)
     typed = form(page, title="Which vase?", contact="Ada", answers="2", **{"pay.per_session": "$8,00"})
     assert editor.post(FORM, typed)["Location"] == "/studies/vases/which-vase/"
     study = Study.objects.get()
@@ -95,35 +95,35 @@ def test_the_minutes_follow_the_number_of_questions_and_the_time_that_one_takes(
     editor: Client, project: Project
 ) -> None:
     # Two minutes for the first pages and 15 seconds each for 3 questions are 2.75 minutes.
-    assert form(editor.get(FORM))["time.estimated_minutes"] == "3"
+    assert form(editor.get(FORM, follow=True))["time.estimated_minutes"] == "3"
     for number in range(3, 100):
         make_instance(project, f"vase-{number}")
     # A survey of 100 takes 27 minutes, in fives; of 100 descriptions of a minute each, 102.
-    assert form(editor.get(FORM))["time.estimated_minutes"] == "30"
-    assert form(editor.get(f"{NEW}form/?kind=describe"))["time.estimated_minutes"] == "105"
+    assert form(editor.get(FORM, follow=True))["time.estimated_minutes"] == "30"
+    assert form(editor.get(f"{NEW}form/?kind=describe", follow=True))["time.estimated_minutes"] == "105"
 
 
 def test_contact_and_recruitment_are_those_of_the_last_study(editor: Client, project: Project) -> None:
     create_draft(project, instances=3, contact="Lab, lab@example.org", recruitment={"prolific": False})
-    first = form(editor.get(FORM))
+    first = form(editor.get(FORM, follow=True))
     assert first["contact"] == "Lab, lab@example.org"
     assert first["recruitment.prolific"] == [""]
     assert first["recruitment.invite"] == ["", "true"]
 
 
 def test_the_name_is_on_the_first_screen(editor: Client) -> None:
-    page = editor.get(FORM)
+    page = editor.get(FORM, follow=True)
     names = [field.name for section in page.context["form"].first for field in section.fields]
     assert names[:2] == ["study", "title"]
     assert "Unless you change it, it follows the title." in words_of(page)
 
 
 def test_the_suggested_title_speaks_to_annotators(editor: Client) -> None:
-    assert form(editor.get(FORM))["title"] == "Which image fits the caption best?"
+    assert form(editor.get(FORM, follow=True))["title"] == "Which image fits the caption best?"
 
 
 def test_create_pressed_twice_makes_one_study_and_another_study_gets_another_name(editor: Client) -> None:
-    typed = form(editor.get(FORM), title="Which vase?")
+    typed = form(editor.get(FORM, follow=True), title="Which vase?")
     places = [editor.post(FORM, typed)["Location"] for _ in range(2)]
     assert places == ["/studies/vases/which-vase/"] * 2
     assert Study.objects.count() == 1
@@ -137,13 +137,13 @@ def test_create_pressed_twice_makes_one_study_and_another_study_gets_another_nam
 
 @pytest.mark.parametrize("title", ["花瓶はどれですか", "É" * 200, "!!!"])
 def test_a_title_in_any_script_gives_a_name(editor: Client, title: str) -> None:
-    assert editor.post(FORM, form(editor.get(FORM), title=title)).status_code == 302
+    assert editor.post(FORM, form(editor.get(FORM, follow=True), title=title)).status_code == 302
     assert Study.objects.get().title == title
 
 
 def test_the_consequences_follow_what_is_typed(editor: Client, project: Project) -> None:
     """3 instances of 4 answers each are 12 answers by 4 people; 8.00 for 30 minutes is 16.00 an hour."""
-    page = editor.get(FORM)
+    page = editor.get(FORM, follow=True)
     changed = {"pay.per_session": "8", "recruitment.prolific": "", "time.estimated_minutes": "30"}
     typed = form(page, answers="4", **changed)
     context = editor.post(f"{NEW}foresee/", typed).context
@@ -154,14 +154,14 @@ def test_the_consequences_follow_what_is_typed(editor: Client, project: Project)
     shown = editor.post(f"{NEW}foresee/", typed | {"consent": "It takes about 20 minutes."}).content.decode()
     assert "The consent page says 20 minutes; the estimate of the study is 30." in shown
     shown = editor.post(f"{NEW}foresee/", typed | {"answers": "many"}).content.decode()
-    assert "`answers` must be a whole number" in shown
+    assert "“Answers per question” must be a whole number" in shown
     assert editor.post(f"{NEW}foresee/", {"source": "["}).status_code == 200
     assert not Study.objects.exists()
 
 
 def test_roles_and_studies_are_chosen_from_those_that_are_there(editor: Client, project: Project) -> None:
     create_draft(project, instances=3)
-    fields = {each.name: each for each in editor.get(FORM).context["form"].all_fields()}
+    fields = {each.name: each for each in editor.get(FORM, follow=True).context["form"].all_fields()}
     assert fields["ask.caption"].choices == ["caption", "negative_caption"]
     assert fields["ask.images"].choices == ["candidate", "negative_image"]
     assert fields["instances.from"].choices == ["", "best-vase"]
@@ -169,7 +169,7 @@ def test_roles_and_studies_are_chosen_from_those_that_are_there(editor: Client, 
 
 
 def test_several_roles_are_chosen_in_their_order(editor: Client) -> None:
-    page = editor.get(f"{NEW}form/?kind=check")
+    page = editor.get(f"{NEW}form/?kind=check", follow=True)
     typed = form(page) | {"ask.captions": ["negative_caption", "", "caption"], "ask.image": "candidate"}
     editor.post(FORM, typed)
     assert Study.objects.get().design.parts[0].ask["captions"] == ["negative_caption", "caption"]
@@ -178,7 +178,7 @@ def test_several_roles_are_chosen_in_their_order(editor: Client) -> None:
 def test_two_tabs_with_one_draft_lose_nothing(editor: Client, project: Project) -> None:
     study = create_draft(project, instances=3)
     address = f"/studies/vases/{study.slug}/form/"
-    first, second = editor.get(address), editor.get(address)
+    first, second = editor.get(address, follow=True), editor.get(address)
     seen = {"edited_from": first.context["edited_from"]}
     # Save pressed twice is no conflict.
     for _ in range(2):
@@ -245,10 +245,10 @@ def test_cards_form_and_launch_say_that_a_baseline_makes_no_dataset(editor: Clie
     assert words_of(editor.get(NEW)).count("Measures people; makes no dataset.") == 2
     said = "This study measures people; it accepts nothing, so it makes no dataset."
     baseline = f"{NEW}form/?kind=text_to_image"
-    assert said in words_of(editor.get(baseline))
-    filtering = form(editor.get(baseline), purpose="filter")
+    assert said in words_of(editor.get(baseline, follow=True))
+    filtering = form(editor.get(baseline, follow=True), purpose="filter")
     assert said not in words_of(editor.post(f"{NEW}foresee/", filtering))
-    assert said not in words_of(editor.get(FORM))
+    assert said not in words_of(editor.get(FORM, follow=True))
     create_draft(project, instances=3, kind="text_to_image")
     assert said in words_of(editor.get("/studies/vases/best-vase/launch/"))
 

@@ -51,12 +51,48 @@ def test_only_what_was_changed_is_written(editor: Client) -> None:
 def test_a_mistake_stands_beside_its_field(editor: Client) -> None:
     status, shown = save(editor, answers="many")
     assert status == 409
-    assert '<a href="#answers">`answers` must be a whole number' in shown
+    assert '<a href="#answers">“Answers per question” must be a whole number' in shown
     field = shown[shown.index('<input id="answers"') :]
     assert 'value="many"' in field[:200]
     assert 'aria-invalid="true"' in field[:200]
-    assert '<p class="problem">`answers` must be a whole number' in field[:600]
+    assert 'aria-describedby="problem-answers about-answers"' in field[:300]
+    assert '<div id="problem-answers"><p class="problem">“Answers per question” must be a whole number' in field[:700]
     assert Study.objects.get().source == FILE
+
+
+def test_a_mistake_in_advanced_is_said_with_its_section_and_opens_it(editor: Client) -> None:
+    status, shown = save(editor, **{"time.more_minutes": "soon"})
+    assert status == 409
+    assert '<a href="#time.more_minutes">“Time: More minutes” must be a whole number' in shown
+    assert '<details class="advanced" open>' in shown
+
+
+def test_what_is_missing_is_said_by_its_label(editor: Client) -> None:
+    source = FILE.replace("title: Which vase?   # short\n", "")
+    assert '<a href="#title">Fill in “Title”.</a>' in save(editor, source=source)[1]
+
+
+def test_a_pay_that_was_not_understood_is_not_said_to_be_none(editor: Client) -> None:
+    said = "“Pay per survey” is &#x27;eight or so&#x27;."
+    for status, shown in (
+        save(editor, **{"pay.per_session": "eight or so"}),
+        save(editor, "/projects/vases/new-study/foresee/", **{"pay.per_session": "eight or so"}),
+    ):
+        assert status in (200, 409)
+        assert said in shown.partition('id="foreseen"')[2].partition("</ul>")[0]
+        assert "pays nothing" not in shown
+
+
+def test_a_study_file_keeps_the_names_of_its_entries(editor: Client) -> None:
+    refused = editor.post("/studies/vases/best-vase/file/", {"source": FILE.replace("answers: 2", "answers: many")})
+    assert "Line 5: `answers` must be a whole number" in refused.content.decode()
+
+
+def test_a_launch_without_a_contact_leads_to_its_field(editor: Client) -> None:
+    assert save(editor, contact="")[0] == 302
+    shown = editor.get("/studies/vases/best-vase/launch/").content.decode()
+    assert "Fill in “Contact”, such as" in shown
+    assert f'<a href="{ADDRESS}#contact">Go to the field</a>' in shown
 
 
 def test_it_can_be_looked_at_and_taken_along_as_a_file_without_saving(editor: Client) -> None:
@@ -75,7 +111,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_lost(editor: Client) -> Non
 
 def test_a_draft_is_made_from_an_empty_form(editor: Client) -> None:
     address = "/projects/vases/new-study/form/"
-    source = editor.get(address).context["typed"]
+    source = editor.get(address, follow=True).context["typed"]
     assert save(editor, address, source=source, study="second", title="Second", answers="2", contact="Ada")[0] == 302
     made = Study.objects.get(slug="second")
     assert made.source == "study: second\ntitle: Second\nkind: best_of_n\n" + (

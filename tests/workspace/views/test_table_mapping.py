@@ -181,6 +181,16 @@ def test_a_zip_may_hold_the_rows_too(editor: Client) -> None:
     assert Instance.objects.get().images.get().image_id == hashlib.sha256(jpeg("red")).hexdigest()
 
 
+def test_tables_of_a_zip_that_are_not_read_are_named(editor: Client) -> None:
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        for name in ("vases/metadata.csv", "vases/pairs.json", "vases/dataset_infos.json"):
+            made.writestr(name, TABLE)
+    answer = editor.post(NEW, {"images": SimpleUploadedFile("vases.zip", out.getvalue())}, follow=True)
+    said = "The rows are read from metadata.csv. Not read: vases/pairs.json. To import one of these, choose it"
+    assert said in words_of(answer)
+
+
 def test_two_zips_with_the_same_table_are_told(editor: Client) -> None:
     out = BytesIO()
     with zipfile.ZipFile(out, "w") as made:

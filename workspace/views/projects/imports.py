@@ -54,6 +54,7 @@ from workspace.views.projects.uploads import own_upload
 
 IMPORTS_PER_PAGE = 20
 AS_IS = "as-is-v1"
+MOST_LEFT_NAMED = 5
 PROBLEM_COLUMNS = ("file", "record", "field", "reason")
 
 
@@ -88,12 +89,13 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     if request.method == "POST":
         try:
             upload = _upload_of(request, project)
-            if not rows_of(upload):
-                extract_tables(upload)
+            left = [] if rows_of(upload) else extract_tables(upload)
             convert_arrow_files(upload)
             rows = rows_of(upload)
             if not rows:
                 raise StudyError(NO_ROWS)
+            if left:
+                messages.info(request, _say_left(rows, left))
             with open_file(rows[0]) as stream:
                 likely = likely_format(stream)
                 given["format"] = given["format"] or likely
@@ -156,6 +158,16 @@ def _upload_of(request: HttpRequest, project: Project) -> Upload:
         for file in request.FILES.getlist(part):
             receive(upload, part, file.name or "", file, offset=0, most=file.size or 0)
     return upload
+
+
+def _say_left(rows: Sequence[Path], left: Sequence[str]) -> str:
+    """Say which tables of an archive are not imported."""
+    more = f" and {len(left) - MOST_LEFT_NAMED:,} more" if len(left) > MOST_LEFT_NAMED else ""
+    names = ", ".join(file.name for file in rows[:MOST_LEFT_NAMED])
+    return (
+        f"The zip has several tables. The rows are read from {names}. "
+        f"Not read: {', '.join(left[:MOST_LEFT_NAMED])}{more}. To import one of these, choose it as a data file."
+    )
 
 
 def _refuse_other_format(stream: BinaryIO, file: str, likely: str, format: str, *, tried: str) -> None:

@@ -24,17 +24,25 @@ from simulation.actions.demo_project import request_demo
 from studies.actions.projects import projects as actions
 from studies.actions.projects.members import may_make_projects
 from studies.errors import StudyError
-from studies.models import Project, ProjectDeletion
+from studies.models import UNDER_WAY, Project, ProjectDeletion, Study
 from studies.names import LONGEST_SLUG
-from studies.permissions import Verb
+from studies.permissions import Role, Verb
 from studies.shipped_designs import shipped_designs
 from workspace.actions import project_deletion
 from workspace.mail import send_deletion_cancelled, send_deletion_planned
+from workspace.sent_forms import note_created, with_form_key
+
+
+def _page_of(pk: int) -> str:
+    """Return the address of a project, "" if it was deleted."""
+    slug = Project.objects.filter(pk=pk).values_list("slug", flat=True).first()
+    return reverse("project", args=[slug]) if slug else ""
 
 
 @never_cache
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
+@with_form_key(_page_of)
 def new(request: HttpRequest) -> HttpResponse:
     """Ask for a project's name, and create it. `then`: "import" or a protocol's name, to go on with."""
     if not may_make_projects(signed_in_user(request)):
@@ -44,16 +52,26 @@ def new(request: HttpRequest) -> HttpResponse:
     if given["name"]:
         given["slug"] = given["slug"] or _derived_slug(given["name"], signed_in_user(request))
     problems: tuple[str, ...] = ()
+    made: Project | None = None
     if request.method == "POST":
         try:
-            project = actions.make_project(**given, by=signed_in_user(request), now=timezone.now())
+            made = actions.make_project(**given, by=signed_in_user(request), now=timezone.now())
         except StudyError as error:
             problems = error.problems
-        else:
+            # Sent twice: the second press comes before the page that the first one leads to.
+            made = _empty_project(**given, owner=signed_in_user(request))
+        if made is not None:
+            note_created(request, made)
             messages.success(request, "The project was created. You are its owner.")
-            return redirect(_next_page(project, then))
+            return redirect(_next_page(made, then))
     context = {"given": given, "problems": problems, "then": then, "protocol": shipped_designs().get(then)}
     return render(request, "workspace/new_project.html", context, status=409 if problems else 200)
+
+
+def _empty_project(*, slug: str, name: str, owner: User) -> Project | None:
+    """Return the project of that slug and name if it is still as `owner` created it, without instances and studies."""
+    own = Project.objects.filter(memberships__user=owner, memberships__role=Role.OWNER, archived_at=None)
+    return own.filter(slug=slug, name=name, instances=None, studies=None).first()
 
 
 def _derived_slug(name: str, user: User) -> str:
@@ -105,7 +123,7 @@ def rename(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(Verb.MANAGE_MEMBERS)
 @require_POST
 def archive(request: HttpRequest, project: Project) -> HttpResponse:
-    """Archive the project, or with `reopen` restore it."""
+    """Archive the project, or with `reopen` restore it. `delete`: the page to delete it asked for that."""
     by, now = signed_in_user(request), timezone.now()
     try:
         if "reopen" in request.POST:
@@ -116,7 +134,7 @@ def archive(request: HttpRequest, project: Project) -> HttpResponse:
             messages.success(request, "The project was archived.")
     except StudyError as error:
         messages.error(request, str(error))
-    return redirect("project_members", project.slug)
+    return redirect("delete_project" if "delete" in request.POST else "project_members", project.slug)
 
 
 @login_required
@@ -148,6 +166,7 @@ def _delete(request: HttpRequest, project: Project) -> HttpResponse:
         "deletion": ProjectDeletion.objects.filter(project=project).first(),
         "at_once": at_once,
         "obstacles": project_deletion.obstacles(project),
+        "open_studies": Study.objects.filter(project=project, state__in=UNDER_WAY).order_by("slug"),
         "owed": "" if at_once else project_deletion.list_debts(project),
         "counts": project_counts(Project.objects.filter(pk=project.pk)).get(),
         "releases": project.releases.exclude(file="").count(),

@@ -26,12 +26,13 @@ from studies.actions.drafts import (
 )
 from studies.actions.question_types import describe_material, question_types
 from studies.design import DesignRefused, Problem
-from studies.design.form_fields import find_differences
+from studies.design.form_fields import build_form, find_differences
 from studies.design.parser import read_values
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
 from studies.shipped_designs import shipped_designs
+from workspace.sent_forms import note_created, with_form_key
 
 LARGEST_FILE = 1_000_000
 
@@ -80,6 +81,12 @@ def complaints(typed: str, problems: Sequence[Problem]) -> list[LocatedProblem]:
         LocatedProblem(problem, lines[problem.line - 1] if problem.line and problem.line <= len(lines) else "")
         for problem in problems
     ]
+
+
+def form_of_draft(pk: int) -> str:
+    """Return the address of the form of a study, "" if it was deleted."""
+    study = Study.objects.select_related("project").filter(pk=pk).first()
+    return reverse("study_form", args=[study.project.slug, study.slug]) if study else ""
 
 
 @project_view(Verb.DESIGN)
@@ -184,6 +191,7 @@ def problems_in(error: DesignRefused | StudyError) -> list[Problem]:
 
 @study_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
+@with_form_key(form_of_draft)
 def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
     """Ask for the copy's name, and create it."""
     given = {"name": request.POST.get("name", "").strip(), "title": request.POST.get("title", study.title).strip()}
@@ -195,9 +203,11 @@ def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
         except (DesignRefused, StudyError) as error:
             problems = problems_in(error)
         else:
+            note_created(request, copy)
             messages.success(request, f"This draft asks what {study.slug} asks. Change it here, then launch it.")
             return redirect("study", copy.project.slug, copy.slug)
-    context = {"study": study, "given": given, "problems": [problem.message for problem in problems]}
+    words = [*map(build_form({}).in_words, (problem.message for problem in problems))]
+    context = {"study": study, "given": given, "problems": words}
     return render(request, "workspace/drafts/duplicate.html", context, status=409 if problems else 200)
 
 

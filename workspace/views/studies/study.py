@@ -63,6 +63,7 @@ from throttle.networks import network_of
 from workspace.views.studies.drafts import file_form
 from workspace.views.studies.launch_preview import launch_preview, planned_study
 from workspace.views.studies.overview_charts import overview_of
+from workspace.views.studies.study_form import locate_in_form
 
 EXPORTS_SHOWN = 5
 PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -440,9 +441,12 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     elif study.state not in change.possible_from:
         messages.info(request, f"The study is {study.get_state_display().lower()}. Nothing changed.")
         return redirect("study", study.project.slug, study.slug)
+    refused = bool(problems)
     context = _plan(study, change) | {"study": study, "change": change}
-    context["problems"] = problems or context.get("problems", ())
-    return render(request, "workspace/change.html", context, status=409 if problems else 200)
+    context["problems"] = problems = problems or context.get("problems", ())
+    if study.state == StudyState.DRAFT:
+        context["complaints"] = locate_in_form(study, problems)
+    return render(request, "workspace/change.html", context, status=409 if refused else 200)
 
 
 def _done(change: Change, study: Study) -> str:

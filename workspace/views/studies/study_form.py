@@ -35,11 +35,13 @@ from studies.models import Project, Study, StudyState
 from studies.names import LONGEST_SLUG
 from studies.permissions import Verb
 from studies.shipped_designs import shipped_designs
+from workspace.sent_forms import created_from, note_created, with_form_key
 from workspace.views.studies.drafts import (
     LocatedProblem,
     complaints,
     confirm_draft,
     draft_conflict,
+    form_of_draft,
     launch_pending,
     problems_in,
     save_draft,
@@ -73,6 +75,7 @@ def edit(request: HttpRequest, study: Study) -> HttpResponse:
 
 @project_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
+@with_form_key(form_of_draft)
 def new(request: HttpRequest, project: Project) -> HttpResponse:
     """Create a draft in the form, of a question type (`kind`) or from a shipped study file (`from`)."""
     copied = shipped_designs().get(request.GET.get("from", ""))
@@ -84,6 +87,8 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     own_name = request.POST.get("study") != request.POST.get("named")
 
     def save(source: str) -> Study:
+        if before := Study.objects.filter(project=project, pk=created_from(request) or 0).first():
+            return _save_again(request, before, source, is_named=own_name)
         values, _ = read_values(source)
         title = values.get("title")
         if not own_name and isinstance(title, str) and title != suggested:
@@ -92,12 +97,23 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         made = create_once(
             project=project, source=source, by=signed_in_user(request), now=timezone.now(), is_named=own_name
         )
+        note_created(request, made)
         confirm_draft(request, made)
         return made
 
     named = request.POST.get("named", "" if copied else value_at(read_values(source)[0], ("study",)))
     about = {"project": project, "named": named, "chosen": None if copied or not name else chosen}
     return _form(request, source, about, save)
+
+
+def _save_again(request: HttpRequest, study: Study, source: str, *, is_named: bool) -> Study:
+    """Save what was changed in a form that had created `study` before, as after Back."""
+    if not is_named:
+        source = apply_changes(source, {("study",): study.slug})
+    if source != study.source:
+        save_draft(request, study, source, fingerprint(study.source))
+    messages.success(request, "You sent this form already: it created this draft, which now has your last changes.")
+    return study
 
 
 def _first_file(project: Project, chosen: QuestionType, title: str, person: User) -> str:
@@ -187,9 +203,13 @@ def _render_form(
         context = {**about, "typed": source, "complaints": complaints(source, problems)}
         return render(request, "workspace/drafts/as_file.html", context, status=409)
     form = build_form(values, lines, problems, names_in(about["project"]))
+    told = [problem.message for problem in problems]
+    preview = {"unforeseen": told} if problems else _preview_launch(about["project"], source)
+    if preview.get("unforeseen"):
+        preview["unforeseen"] = [*map(form.in_words, preview["unforeseen"])]
     context = {
         **about,
-        **({} if problems else _preview_launch(about["project"], source)),
+        **preview,
         "form": form,
         "typed": source,
         "complaints": _attach_problems(complaints(source, problems), form),
@@ -200,19 +220,38 @@ def _render_form(
 
 
 def _attach_problems(told: Sequence[LocatedProblem], form: Form) -> list[LocatedProblem]:
-    fields = form.all_fields()
-    beside = {message: each.name for each in fields for message in each.problems}
-    return [replace(complaint, field=beside.get(complaint.problem.message, "")) for complaint in told]
+    """Return problems in the words of the form, each with its field, in the order of the fields."""
+    beside = {message: each.name for each in form.all_fields() for message in each.problems}
+    in_words = [
+        replace(each, problem=replace(each.problem, message=form.in_words(each.problem.message))) for each in told
+    ]
+    return [replace(each, field=beside.get(each.problem.message, "")) for each in in_words]
+
+
+def locate_in_form(study: Study, sentences: Iterable[str]) -> list[LocatedProblem]:
+    """Return problems of a draft in the words of its form, each with its field."""
+    problems = [Problem(None, sentence) for sentence in sentences]
+    try:
+        form = build_form(*read_values(study.source), problems)
+    except DesignRefused:
+        return complaints("", problems)
+    return _attach_problems(complaints("", problems), form)
 
 
 @project_view(Verb.DESIGN)
 @require_POST
 def foresee(request: HttpRequest, project: Project) -> HttpResponse:
     """Show what a launch of the study in the form would create, cost and tell; asked for while somebody types."""
+    source = _text_before(request)
     try:
-        context = _preview_launch(project, apply_form(_text_before(request), _sent_fields(request)))
+        source = apply_form(source, _sent_fields(request))
+        context = _preview_launch(project, source)
     except DesignRefused as error:
         context = {"unforeseen": [problem.message for problem in error.problems]}
+    if context.get("unforeseen"):
+        with suppress(DesignRefused):
+            form = build_form(*read_values(source))
+            context["unforeseen"] = [*map(form.in_words, context["unforeseen"])]
     return render(request, "workspace/drafts/_foreseen.html", context)
 
 

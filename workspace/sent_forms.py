@@ -1,0 +1,58 @@
+"""Forms that create something: opened by Back after they were sent, they lead to what they created."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from uuid import uuid4
+
+from django.contrib import messages
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.html import format_html
+from django.utils.http import urlencode
+
+# In the address of a form, where Back finds it even if the browser asks the server for the page again.
+KEY = "form_key"
+# Sessions are read with every request.
+MOST_KEPT = 10
+View = Callable[..., HttpResponse]
+
+
+def with_form_key(address_of: Callable[[int], str]) -> Callable[[View], View]:
+    """Give each empty form of a view its own key, and lead whoever opens one with a used key to what it created.
+
+    address_of: the page that shows the created row (an id), "" if it was deleted since. The view calls `note_created`.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def with_key(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if request.method == "POST":
+                return view(request, *args, **kwargs)
+            others = [(name, value) for name, values in request.GET.lists() for value in values if name != KEY]
+            created = created_from(request)
+            if created is not None and (address := address_of(created)):
+                empty = format_html('<a href="{}?{}">Open an empty form</a>', request.path, urlencode(others))
+                messages.info(request, format_html("You sent this form already: it created this. {}.", empty))
+                return redirect(address)
+            if not request.GET.get(KEY):
+                return redirect(f"{request.path}?{urlencode([*others, (KEY, uuid4().hex)])}")
+            return view(request, *args, **kwargs)
+
+        return with_key
+
+    return decorate
+
+
+def note_created(request: HttpRequest, row: Model) -> None:
+    """Note in the session what the form of this request created."""
+    if key := request.GET.get(KEY, ""):
+        kept = [*request.session.get(KEY, {}).items()][1 - MOST_KEPT :]
+        request.session[KEY] = dict([*kept, (key, row.pk)])
+
+
+def created_from(request: HttpRequest) -> int | None:
+    """Return the id of what the form of this request created before."""
+    created: int | None = request.session.get(KEY, {}).get(request.GET.get(KEY))
+    return created
