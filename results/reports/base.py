@@ -10,7 +10,7 @@ SEED = 7
 # The program's version, as in pyproject.toml.
 LINEUP = "0.1.0"
 # Raised when tables or columns of a report change name or meaning.
-REPORT_VERSION = 8
+REPORT_VERSION = 9
 
 INSTANCES = "instances"
 
@@ -148,7 +148,8 @@ class Point:
     """A value, with its interval if known.
 
     `expected`: what the value would be by chance. `x`: its place on the horizontal axis, of a bar from `x` to `x_end`;
-    times in milliseconds since 1970.
+    times in milliseconds since 1970. `link`: what its mark leads to on pages: the query of the list of the instances
+    that it counts, starting with a question mark, or the pseudonym of the person that it is about; "" without.
     """
 
     label: str
@@ -158,6 +159,7 @@ class Point:
     expected: float | None = None
     x: float | None = None
     x_end: float | None = None
+    link: str = ""
 
 
 @dataclass(frozen=True)

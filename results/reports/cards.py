@@ -36,7 +36,14 @@ from results.reports.sections.descriptions import (
     retrieval_agreement_table,
 )
 from results.reports.sections.estimates import alternative_table, powered_table
-from results.reports.sections.funnel import dataset_table, funnel_chart, funnel_table, have_types, kept_instances
+from results.reports.sections.funnel import (
+    dataset_table,
+    decisions_chart,
+    funnel_chart,
+    funnel_table,
+    have_types,
+    kept_instances,
+)
 from results.reports.sections.human_model_comparison import comparison_table, differences_chart
 from results.reports.sections.human_model_disagreement import disagreement_table
 from results.reports.sections.models import captions_table, mismatched_table, models_table
@@ -125,7 +132,7 @@ def study_cards(alone: ProjectFacts, answers: StudyAnswers) -> list[Card]:
     timed = answers.details if answers.timed is None else answers.timed
     positions, times = positions_table(answers.details), times_table(timed)
     cards = _in_order(
-        _card("decisions", sentences.say_decisions(decisions), [decisions]),
+        _card("decisions", sentences.say_decisions(decisions), [decisions], decisions_chart(decisions)),
         _agreement_card([study], is_compared=False),
         *_accuracy_cards(measured, alone, compact_table(measured), []),
         *_answer_cards([study]),

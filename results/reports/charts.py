@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape, unescape
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 NOT_DRAWN = "This chart has not been drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
-DRAWING = 7
+DRAWING = 8
 STEP, LONGEST_LABEL, LONGEST_SLANTED_LABEL = 16, 440, 180
 # A row of several series beside each other has this for each of them.
 SHARED_STEP = 12
@@ -69,12 +70,19 @@ COLORS = [name for name in LIGHT if re.search(r"chart-\d", name)]
 ORDERED = [name for name in LIGHT if re.search(r"less|middle|more", name)]
 # One fewer than colours, so that no two of 42 series look alike.
 SHAPES = ["circle", "diamond", "square", "triangle-up", "cross", "triangle-down"]
+# The keyboard stops at so many marks with a link; the table beside a chart has the same links.
+MOST_STOPS = 20
 _SVG = "http://www.w3.org/2000/svg"
+_LINKS = re.compile(r'<a href="([^"]*)"[^>]*>|</a>')
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawn chart. `svg`: for pages, with CSS variables; the others are files with the light colours."""
+    """A drawn chart. The others than `svg` are files with the light colours.
+
+    `svg`: for pages, with CSS variables and with links as in `Point.link`; `with_addresses` puts addresses into these,
+    and `for_file` takes them out.
+    """
 
     specification: Mapping[str, Any]
     svg: str
@@ -104,7 +112,7 @@ def draw(chart: Chart) -> Drawing:
 
     specification = specify(chart)
     svg = _with_tooltips(vl_convert.vegalite_to_svg(specification), chart)
-    on_paper = in_light_colors(svg)
+    on_paper = for_file(svg)
     # On a transparent ground vl-convert gets the colours of half transparent marks wrong.
     on_white = on_paper.replace(">", '><rect width="100%" height="100%" fill="#ffffff" />', 1)
     return Drawing(specification, svg, vl_convert.svg_to_png(on_white, scale=2), vl_convert.svg_to_pdf(on_paper))
@@ -165,6 +173,21 @@ def in_light_colors(text: str) -> str:
     return text
 
 
+def for_file(svg: str) -> str:
+    """Return an SVG in light colours and without links, for files."""
+    return in_light_colors(_LINKS.sub("", svg)).replace('role="group"', 'role="img"', 1)
+
+
+def with_addresses(svg: str, address_of: Callable[[str], str]) -> str:
+    """Return an SVG with addresses instead of what its points are linked to. address_of: of `Point.link`."""
+
+    def replace_link(found: re.Match[str]) -> str:
+        whole, link = found[0], found[1]
+        return whole.replace(link, escape(address_of(unescape(link))), 1) if link else whole
+
+    return _LINKS.sub(replace_link, svg)
+
+
 def _rows(chart: Chart) -> Iterator[dict[str, Any]]:
     """Yield the data of a chart.
 
@@ -174,8 +197,8 @@ def _rows(chart: Chart) -> Iterator[dict[str, Any]]:
     begins = _begins(chart)
     for series in chart.series:
         for point in series.points:
-            words = f"{series.name}, {point.label}" if series.name else point.label
-            row = {"series": series.name, **asdict(point), "words": f"{words}: {_point_text(point, chart)}"}
+            row = {"series": series.name, **asdict(point), "words": _point_words(series, point, chart)}
+            del row["link"]
             if point.value is not None and chart.form == "bars":
                 row["number_at"] = point.value if point.expected is None else max(point.value, point.expected)
             if point.value is not None and chart.form in _ON_EACH_OTHER:
@@ -197,6 +220,11 @@ def _begins(chart: Chart) -> dict[str, float]:
         label: -sum(values[: len(values) // 2]) - (values[len(values) // 2] / 2 if len(values) % 2 else 0)
         for label, values in by_label.items()
     }
+
+
+def _point_words(series: Series, point: Point, chart: Chart) -> str:
+    name = f"{series.name}, {point.label}" if series.name else point.label
+    return f"{name}: {_point_text(point, chart)}"
 
 
 def _point_text(point: Point, chart: Chart) -> str:
@@ -432,17 +460,44 @@ def _ink() -> Any:
 
 
 def _with_tooltips(svg: str, chart: Chart) -> str:
-    """Name the picture for screen readers, and give each mark its words as a tooltip."""
+    """Name the picture for screen readers, give each mark its words as a tooltip, and link the marks of points.
+
+    Without links the picture is one thing to a screen reader, described as a whole; the table has each value.
+    """
     ElementTree.register_namespace("", _SVG)
     root = ElementTree.fromstring(svg)  # noqa: S314 - made by vl-convert from our own specification
-    root.set("role", "img")
+    links = _links(chart)
+    root.set("role", "group" if links else "img")
     root.set("aria-label", f"{chart.title}. {chart.description}")
-    for mark in root.iter():
-        words = mark.get("aria-label")
-        if mark is not root and words and mark.get("aria-roledescription") not in {"axis", "legend", "title"}:
-            ElementTree.SubElement(mark, f"{{{_SVG}}}title").text = words
-        if mark is not root:
-            # The picture is one thing to a screen reader, described as a whole; the table has each value.
+    stops = 0
+    for parent in list(root.iter()):
+        for place, mark in enumerate(parent):
+            words = mark.get("aria-label")
+            is_mark = words and mark.get("aria-roledescription") not in {"axis", "legend", "title"}
             for name in ("role", "aria-label", "aria-roledescription", "aria-hidden"):
                 mark.attrib.pop(name, None)
+            if links and mark.tag == f"{{{_SVG}}}text":
+                mark.set("aria-hidden", "true")
+            if not words or not is_mark:
+                continue
+            ElementTree.SubElement(mark, f"{{{_SVG}}}title").text = words
+            if words in links and mark.tag == f"{{{_SVG}}}path":
+                about = {"href": links[words], "aria-label": words}
+                stops += 1
+                parent[place] = _linked(mark, about if stops <= MOST_STOPS else {**about, "tabindex": "-1"})
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _links(chart: Chart) -> dict[str, str]:
+    """Return the words of a point -> its link. Points with the same words and different links have none."""
+    found: dict[str, set[str]] = {}
+    for series in chart.series:
+        for point in series.points:
+            found.setdefault(_point_words(series, point, chart), set()).add(point.link)
+    return {words: link for words, links in found.items() if len(links) == 1 and (link := next(iter(links)))}
+
+
+def _linked(mark: ElementTree.Element, attributes: Mapping[str, str]) -> ElementTree.Element:
+    link = ElementTree.Element(f"{{{_SVG}}}a", dict(attributes))
+    link.append(mark)
+    return link

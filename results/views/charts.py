@@ -12,7 +12,7 @@ from background.tasks import send
 from results.actions.charts import look_up_charts, look_up_live_charts
 from results.models import StoredChart
 from results.reports.base import Chart
-from results.reports.charts import from_plain, in_light_colors
+from results.reports.charts import for_file, from_plain, in_light_colors
 from results.views.form_values import read_field
 from results.views.guards import project_view
 from studies.models import Project, Study
@@ -63,7 +63,7 @@ def chart_file(request: HttpRequest, project: Project, digest: str, format: str)
         raise Http404
     row = get_object_or_404(StoredChart, project=project, digest=digest, drawn_at__isnull=False)
     contents: dict[str, Callable[[], str | bytes]] = {
-        "svg": lambda: in_light_colors(row.svg),
+        "svg": lambda: for_file(row.svg),
         "png": lambda: bytes(row.png or b""),
         "pdf": lambda: bytes(row.pdf or b""),
         "json": lambda: in_light_colors(json.dumps(row.specification, indent=1)),

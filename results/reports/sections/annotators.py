@@ -493,7 +493,7 @@ def speed_chart(answers: Sequence[PersonsAnswer]) -> Chart:
             seconds = [one.seconds for one in by_annotator[name] if one.seconds is not None]
             if agreed.share is not None and seconds:
                 median = percentile(seconds, Fraction(1, 2))
-                points.append(Point(f"{name}, median {median:.1f} s", agreed.share, x=median))
+                points.append(Point(f"{name}, median {median:.1f} s", agreed.share, x=median, link=name))
                 shown.add(name)
         series.append(Series(kind, points))
     series = [each for each in series if each.points]
