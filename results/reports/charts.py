@@ -15,6 +15,17 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from results.reports.base import Chart, Point, Reference, Series
+from results.reports.chart_labels import (
+    DOT_SIZE,
+    GAP,
+    HEIGHT,
+    MOST_NAMED,
+    Label,
+    begins_of,
+    domain_of,
+    end_of_x,
+    place_labels,
+)
 from results.reports.text import cell_text, range_text
 
 if TYPE_CHECKING:
@@ -27,15 +38,13 @@ STEP, LONGEST_LABEL, LONGEST_SLANTED_LABEL = 16, 440, 180
 # A row of several series beside each other has this for each of them.
 SHARED_STEP = 12
 # Of the plots of charts with rows, which fit into a phone's window, and of the others.
-ROWS_WIDTH, WIDTH, HEIGHT = 290, 440, 200
+ROWS_WIDTH, WIDTH = 290, 440
 # Columns of a heat map with room for their names in a line.
 MOST_LEVEL_NAMES = 3
 # Text fits into the cells of a heat map up to this many columns.
 MOST_CELL_TEXTS = 12
 _ON_EACH_OTHER = {"stacked", "diverging", "histogram"}
 _BESIDE_EACH_OTHER = {"bars", "dots"}
-# Up to so many lines are named at their ends and need no legend.
-MOST_NAMED = 4
 # Widths of a letter of a legend and of the symbol before a name. Names get room beside the longest one's, and on more
 # than a plot's width they are cut.
 LETTER, SYMBOL, MOST_LEGEND_COLUMNS = 6.5, 30, 3
@@ -50,6 +59,9 @@ LIGHT: Mapping[str, str] = {
     "var(--chart-ink)": "#1c1c1c",
     "var(--chart-muted)": "#565656",
     "var(--chart-grid)": "#dddddd",
+    "var(--behind)": "#ffffff",
+    "var(--chart-on-strong)": "#ffffff",
+    "var(--chart-on-soft)": "#000000",
     "var(--chart-1)": "#0072b2",
     "var(--chart-2)": "#d55e00",
     "var(--chart-3)": "#009e73",
@@ -68,6 +80,11 @@ LIGHT: Mapping[str, str] = {
 COLORS = [name for name in LIGHT if re.search(r"chart-\d", name)]
 # Colours of ordered steps, from the lowest to the highest.
 ORDERED = [name for name in LIGHT if re.search(r"less|middle|more", name)]
+# The colour of text on a colour; black on the others.
+_ON = {
+    **dict.fromkeys(("var(--chart-1)", "var(--chart-less-3)", "var(--chart-more-3)"), "var(--chart-on-strong)"),
+    **dict.fromkeys(("var(--chart-less-1)", "var(--chart-middle)", "var(--chart-more-1)"), "var(--chart-on-soft)"),
+}
 # One fewer than colours, so that no two of 42 series look alike.
 SHAPES = ["circle", "diamond", "square", "triangle-up", "cross", "triangle-down"]
 # The keyboard stops at so many marks with a link; the table beside a chart has the same links.
@@ -194,32 +211,22 @@ def _rows(chart: Chart) -> Iterator[dict[str, Any]]:
     Shares and bars on top of each other have a `start` and an `end`. The number of a bar is after `number_at`: the end
     of the bar, or the tick of what is expected if it is beyond.
     """
-    begins = _begins(chart)
+    begins = begins_of(chart)
+    named = {(each.series, each.label) for each in _labels(chart)}
     for series in chart.series:
         for point in series.points:
             row = {"series": series.name, **asdict(point), "words": _point_words(series, point, chart)}
             del row["link"]
             if point.value is not None and chart.form == "bars":
                 row["number_at"] = point.value if point.expected is None else max(point.value, point.expected)
+                row["number"] = _number_text(point.value, chart)
+                if (series.name, point.label) in named:
+                    row["number"] += f" {series.name}"
             if point.value is not None and chart.form in _ON_EACH_OTHER:
                 row["start"] = begins.get(point.label, 0)
                 row["end"] = begins[point.label] = row["start"] + point.value
             # Vega-Lite draws a missing interval where it is told of none.
             yield {name: value for name, value in row.items() if value is not None}
-
-
-def _begins(chart: Chart) -> dict[str, float]:
-    """Return where the values of each label begin: those of a scale so that its middle is at 0."""
-    if chart.form != "diverging":
-        return {}
-    by_label: dict[str, list[float]] = {}
-    for series in chart.series:
-        for point in series.points:
-            by_label.setdefault(point.label, []).extend([] if point.value is None else [point.value])
-    return {
-        label: -sum(values[: len(values) // 2]) - (values[len(values) // 2] / 2 if len(values) % 2 else 0)
-        for label, values in by_label.items()
-    }
 
 
 def _point_words(series: Series, point: Point, chart: Chart) -> str:
@@ -236,6 +243,14 @@ def _point_text(point: Point, chart: Chart) -> str:
     if point.low is None or point.high is None:
         return text
     return f"{text} (95 % CI {range_text(point.low, point.high, chart.shown)})"
+
+
+def _number_text(value: float, chart: Chart) -> str:
+    return f"{value:.1%}" if chart.shown == "share" else f"{value:,.{0 if chart.shown == 'count' else 2}f}"
+
+
+def _labels(chart: Chart) -> list[Label]:
+    return place_labels(chart, _width(chart))
 
 
 def _value_text(value: float, chart: Chart) -> str:
@@ -266,9 +281,8 @@ def _values_axis(chart: Chart) -> dict[str, Any]:
     """Return the title, scale and axis of the values."""
     import altair
 
-    values = [value for each in chart.series for point in each.points for value in (point.value, point.low, point.high)]
-    lowest = min((value for value in values if value is not None), default=0)
-    ends = {"share": [0, 1], "coefficient": [-1 if lowest < 0 else 0, 1]}.get(chart.shown, altair.Undefined)
+    is_whole = chart.form == "stacked" or chart.shown in {"share", "coefficient"}
+    ends = list(domain_of(chart)) if is_whole else altair.Undefined
     form = {"share": ".0%", "count": "d", "money": ".2f"}.get(chart.shown, "~g")
     most = max((point.value or 0 for each in chart.series for point in each.points), default=0)
     axis = altair.Axis(format=form, tickCount=max(min(5, int(most)), 1) if chart.shown == "count" else 5)
@@ -298,13 +312,14 @@ def _rows_axis(chart: Chart, height: int) -> "altair.Y":
     return altair.Y("label:N", sort=order, title=None, axis=axis, scale=scale)
 
 
-def _over_x(chart: Chart) -> "altair.X":
+def _over_x(chart: Chart, field: str = "x:Q") -> "altair.X":
     """Return the horizontal axis of a chart that has no rows."""
     import altair
 
     axis = altair.Axis(grid=False, tickCount=6)
     if not chart.x_is_time:
-        return altair.X("x:Q", title=chart.x_axis, scale=altair.Scale(zero=True), axis=axis)
+        ends = [0, end_of_x(chart)] if chart.form == "scatter" else altair.Undefined
+        return altair.X(field, title=chart.x_axis, scale=altair.Scale(zero=True, domain=ends), axis=axis)
     day, hour = "utcFormat(datum.value, '%-d %b')", "utcFormat(datum.value, '%H:%M')"
     axis.labelExpr = f"{hour} == '00:00' ? {day} : {hour}"
     axis.labelOverlap = True
@@ -319,7 +334,7 @@ def _color(chart: Chart, colors: Sequence[str] = COLORS, *, has_legend: bool = T
     import altair
 
     names = _names(chart)
-    has_legend = has_legend and len(names) > 1
+    has_legend = has_legend and len(names) > 1 and not _labels(chart)
     legend = altair.Legend(columns=_legend_columns(chart), labelLimit=_width(chart) - SYMBOL) if has_legend else None
     scale = altair.Scale(domain=names, range=list(colors))
     return altair.Color("series:N", title=None, scale=scale, legend=legend, sort=None)
@@ -348,7 +363,7 @@ def _offset_series(base: "altair.Chart", chart: Chart) -> "altair.Chart":
 def _bars(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     apart = _offset_series(base, chart).encode(color=_color(chart))
     numbers = apart.mark_text(align="left", dx=6)
-    values = numbers.encode(x=_x(chart, "number_at:Q"), text=_format(chart), color=_ink())
+    values = numbers.encode(x=_x(chart, "number_at:Q"), text="number:N", color=_ink())
     size = STEP if len(chart.series) == 1 else SHARED_STEP
     expected = apart.mark_tick(thickness=2, size=size).encode(x=_x(chart, "expected:Q"), color=_ink())
     has_expected = any(point.expected is not None for each in chart.series for point in each.points)
@@ -358,11 +373,47 @@ def _bars(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
 def _dots(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     apart = _offset_series(base, chart).encode(color=_color(chart))
     whiskers = apart.mark_rule(strokeWidth=2).encode(x=_x(chart, "low:Q"), x2="high:Q")
-    return [whiskers, apart.mark_point(filled=True, size=70, opacity=1).encode(x=_x(chart), shape=_shape(chart))]
+    dots = apart.mark_point(filled=True, size=DOT_SIZE, opacity=1).encode(x=_x(chart), shape=_shape(chart))
+    return [whiskers, dots, *_beside_marks(apart, chart)]
+
+
+def _beside_marks(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
+    """Draw the names of series beside their marks, in front of lines that would cross them."""
+    import altair
+
+    drawn = []
+    for each in _labels(chart):
+        row = {"series": each.series, "label": each.label, "at": each.x, "y": each.y}
+        text = base.properties(data=altair.InlineData(values=[row])).encode(
+            description=altair.Undefined, text="series:N", color=_ink()
+        )
+        if each.y is None:
+            text = text.encode(x=_x(chart, "at:Q"))
+        else:
+            text = text.encode(x=_over_x(chart, "at:Q"), y=altair.Y("y:Q", **_values_axis(chart)))
+        dx = {"left": GAP, "right": -GAP, "center": 0}[each.align]
+        halo: dict[str, Any] = {"strokeWidth": 3, "stroke": "var(--behind)"}
+        drawn += [text.mark_text(align=each.align, dx=dx, dy=each.dy, **look) for look in (halo, {})]
+    return drawn
+
+
+def _inside_bars(base: "altair.Chart", chart: Chart, colors: Sequence[str]) -> "list[altair.Chart]":
+    """Draw the names of series inside their parts of the bars."""
+    import altair
+
+    color_of = dict(zip(_names(chart), colors, strict=False))
+    drawn = []
+    for each in _labels(chart):
+        row = {"series": each.series, "label": each.label, "middle": each.x}
+        text = base.properties(data=altair.InlineData(values=[row])).mark_text()
+        color = altair.value(_ON.get(color_of[each.series], "#000000"))
+        drawn.append(text.encode(description=altair.Undefined, text="series:N", x="middle:Q", color=color))
+    return drawn
 
 
 def _stacked_bars(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
-    return [base.mark_bar().encode(x=_x(chart, "start:Q"), x2="end:Q", color=_color(chart))]
+    x = _x(chart, "start:Q")
+    return [base.mark_bar().encode(x=x, x2="end:Q", color=_color(chart)), *_inside_bars(base, chart, COLORS)]
 
 
 def _diverging(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
@@ -371,10 +422,11 @@ def _diverging(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     last = max(len(chart.series) - 1, 1)
     middle = (len(ORDERED) - 1) / 2
     colors = [ORDERED[round(middle + middle * (2 * place / last - 1))] for place in range(len(chart.series))]
-    ends = altair.Scale(domain=[-1, 1])
+    ends = altair.Scale(domain=list(domain_of(chart)))
     axis = altair.Axis(labelExpr="format(abs(datum.value), '.0%')", tickCount=5)
     x = altair.X("start:Q", title=chart.axis, scale=ends, axis=axis)
-    return [base.mark_bar().encode(x=x, x2="end:Q", color=_color(chart, colors))]
+    bars = base.mark_bar().encode(x=x, x2="end:Q", color=_color(chart, colors))
+    return [bars, *_inside_bars(base, chart, colors)]
 
 
 def _heat(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
@@ -425,8 +477,9 @@ def _scatter(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     import altair
 
     y = altair.Y("value:Q", **_values_axis(chart))
-    points = base.mark_point(filled=True, size=70, opacity=0.8)
-    return [points.encode(x=_over_x(chart), y=y, color=_color(chart), shape=_shape(chart))]
+    points = base.mark_point(filled=True, size=DOT_SIZE, opacity=0.8)
+    dots = points.encode(x=_over_x(chart), y=y, color=_color(chart), shape=_shape(chart))
+    return [dots, *_beside_marks(base, chart)]
 
 
 _Layers = Callable[["altair.Chart", Chart], "list[altair.Chart]"]
@@ -445,12 +498,6 @@ def _shape(chart: Chart) -> "altair.Shape":
 
     scale = altair.Scale(domain=_names(chart), range=SHAPES)
     return altair.Shape("series:N", title=None, scale=scale, legend=None)
-
-
-def _format(chart: Chart) -> "altair.Text":
-    import altair
-
-    return altair.Text("value:Q", format={"share": ".1%", "count": ",d"}.get(chart.shown, ".2f"))
 
 
 def _ink() -> Any:
@@ -479,6 +526,9 @@ def _with_tooltips(svg: str, chart: Chart) -> str:
             if links and mark.tag == f"{{{_SVG}}}text":
                 mark.set("aria-hidden", "true")
             if not words or not is_mark:
+                if mark.tag == f"{{{_SVG}}}text":
+                    # Or it hides the tooltip and the link of the mark behind it.
+                    mark.set("pointer-events", "none")
                 continue
             ElementTree.SubElement(mark, f"{{{_SVG}}}title").text = words
             if words in links and mark.tag == f"{{{_SVG}}}path":

@@ -112,5 +112,5 @@ def preferences_chart(found: Sequence[CriterionPreferences]) -> Chart:
 
 def _point(each: Standing) -> Point:
     around = ends_of(_cell(each.over_questions, None))
-    ends = (None if end is None else _against_average(end) for end in (each.score, *around))
-    return Point(each.item, *ends)
+    value, low, high = (None if end is None else _against_average(end) for end in (each.score, *around))
+    return Point(each.item, value, low, high)
