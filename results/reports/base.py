@@ -182,7 +182,7 @@ class Chart:
 
     `description`: what it shows in words, for people who cannot see it. `shown` as for columns. `axis`: title of the
     axis of values. `references`: drawn as dashed lines. `method`: how its values are computed, "" where the notes of
-    the tables beside it say so.
+    the tables beside it say so. `is_simulated`: whether simulated answers are in it, which its files then say.
 
     `form`: with a row for each label `bars` from zero, `dots` with their intervals, `stacked` shares of a whole,
     `diverging` shares of the ordered steps of a scale to both sides of its middle, or `heat`, a cell for each label and
@@ -201,6 +201,7 @@ class Chart:
     x_axis: str = ""
     x_is_time: bool = False
     method: str = ""
+    is_simulated: bool = False
 
     @property
     def has_points(self) -> bool:

@@ -48,9 +48,7 @@ def domain_of(chart: Chart) -> tuple[float, float]:
     if chart.form == "diverging":
         # A whole on either side.
         return -1, 1
-    if chart.shown == "share":
-        return 0, 1
-    if chart.shown == "coefficient":
+    if chart.shown in {"share", "coefficient"}:
         return (-1 if lowest < 0 else 0), 1
     if chart.form == "stacked":
         return 0, max(_sums(chart).values(), default=0) or 1

@@ -50,8 +50,8 @@ _BESIDE_EACH_OTHER = {"bars", "dots"}
 LETTER, SYMBOL, MOST_LEGEND_COLUMNS = 6.5, 30, 3
 # Of the name of a reference above the plot.
 REFERENCE_HEIGHT = 12
-# Between a legend and the plot, as Vega-Lite has it, which is enough for one reference.
-LEGEND_OFFSET = 18
+# Between a legend and the plot or the names of references above it.
+LEGEND_OFFSET = 6
 # Between the label of a row and its first mark, so that a marker at the lower end does not touch the label.
 LABEL_PADDING = 8
 # Colours that stay distinct for people with colour blindness (Okabe and Ito), for white paper.
@@ -90,6 +90,10 @@ SHAPES = ["circle", "diamond", "square", "triangle-up", "cross", "triangle-down"
 # The keyboard stops at so many marks with a link; the table beside a chart has the same links.
 MOST_STOPS = 20
 _SVG = "http://www.w3.org/2000/svg"
+_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)" viewBox="[^"]*"')
+# Of the title above and the notice below the picture in a file.
+TITLE_HEIGHT, NOTICE_HEIGHT, TITLE_LETTER = 24, 20, 8
+SIMULATED = "With simulated answers"
 _LINKS = re.compile(r'<a href="([^"]*)"[^>]*>|</a>')
 
 
@@ -97,8 +101,8 @@ _LINKS = re.compile(r'<a href="([^"]*)"[^>]*>|</a>')
 class Drawing:
     """A drawn chart. The others than `svg` are files with the light colours.
 
-    `svg`: for pages, with CSS variables and with links as in `Point.link`; `with_addresses` puts addresses into these,
-    and `for_file` takes them out.
+    `svg`: for pages, with CSS variables and with links as in `Point.link`; `with_addresses` puts addresses into these.
+    It has no title, because pages have it as a heading. `for_file` makes a file of it.
     """
 
     specification: Mapping[str, Any]
@@ -128,10 +132,14 @@ def draw(chart: Chart) -> Drawing:
     import vl_convert
 
     specification = specify(chart)
-    svg = _with_tooltips(vl_convert.vegalite_to_svg(specification), chart)
-    on_paper = for_file(svg)
+    # Of a heat map the title also says what its cells are.
+    title = {**specification["title"], "subtitle": ""} if chart.form == "heat" else None
+    shown = {**specification, "title": title}
+    svg = _with_tooltips(vl_convert.vegalite_to_svg(shown), chart)
+    on_paper = for_file(svg, chart)
     # On a transparent ground vl-convert gets the colours of half transparent marks wrong.
-    on_white = on_paper.replace(">", '><rect width="100%" height="100%" fill="#ffffff" />', 1)
+    ground = '<rect y="-50" width="100%" height="200%" fill="#ffffff" />'
+    on_white = on_paper.replace(">", f">{ground}", 1)
     return Drawing(specification, svg, vl_convert.svg_to_png(on_white, scale=2), vl_convert.svg_to_pdf(on_paper))
 
 
@@ -153,7 +161,10 @@ def specify(chart: Chart) -> dict[str, Any]:
         size["width"] = max(ROWS_WIDTH, STEP * len(chart.series))
     for line, reference in enumerate(chart.references):
         layers += _reference(reference, chart, line)
-    title = altair.TitleParams(chart.title, offset=8 + REFERENCE_HEIGHT * len(chart.references))
+    # A title above a legend is above the names of references anyway.
+    names = 0 if _has_legend(chart) else REFERENCE_HEIGHT * len(chart.references)
+    notice = SIMULATED if chart.is_simulated else altair.Undefined
+    title = altair.TitleParams(chart.title, offset=8 + names, subtitle=notice)
     specification: dict[str, Any] = (
         altair.layer(*layers)
         .properties(title=title, description=chart.description, **size)
@@ -175,7 +186,7 @@ def specify(chart: Chart) -> dict[str, Any]:
             orient="top",
             title=None,
             symbolLimit=0,
-            offset=LEGEND_OFFSET + REFERENCE_HEIGHT * max(len(chart.references) - 1, 0),
+            offset=LEGEND_OFFSET + REFERENCE_HEIGHT * len(chart.references),
         )
         .configure_view(stroke=None)
         .to_dict()
@@ -190,9 +201,23 @@ def in_light_colors(text: str) -> str:
     return text
 
 
-def for_file(svg: str) -> str:
-    """Return an SVG in light colours and without links, for files."""
-    return in_light_colors(_LINKS.sub("", svg)).replace('role="group"', 'role="img"', 1)
+def for_file(svg: str, chart: Chart) -> str:
+    """Return the SVG of `chart` for files: in light colours, with its title and without links.
+
+    Below it stands that answers are simulated, if some are.
+    """
+    plain = in_light_colors(_LINKS.sub("", svg)).replace('role="group"', 'role="img"', 1)
+    found = _SIZE.search(plain)
+    if found is None:
+        return plain
+    width, height = max(float(found[1]), TITLE_LETTER * len(chart.title)), float(found[2])
+    head = 0 if chart.form == "heat" else TITLE_HEIGHT
+    foot = NOTICE_HEIGHT if chart.is_simulated else 0
+    size = f'width="{width:g}" height="{height + head + foot:g}" viewBox="0 {-head} {width:g} {height + head + foot:g}"'
+    look = 'font-family="sans-serif" font-size='
+    texts = f'<text x="5" y="-8" {look}"14px" font-weight="bold">{escape(chart.title)}</text>' if head else ""
+    texts += f'<text x="5" y="{height + 12:g}" {look}"11px">{SIMULATED}</text>' if foot else ""
+    return plain.replace(found[0], size, 1).replace("</svg>", f"{texts}</svg>")
 
 
 def with_addresses(svg: str, address_of: Callable[[str], str]) -> str:
@@ -330,14 +355,21 @@ def _names(chart: Chart) -> list[str]:
     return [each.name for each in chart.series]
 
 
-def _color(chart: Chart, colors: Sequence[str] = COLORS, *, has_legend: bool = True) -> "altair.Color":
+def _color(chart: Chart, colors: Sequence[str] = COLORS) -> "altair.Color":
     import altair
 
     names = _names(chart)
-    has_legend = has_legend and len(names) > 1 and not _labels(chart)
-    legend = altair.Legend(columns=_legend_columns(chart), labelLimit=_width(chart) - SYMBOL) if has_legend else None
+    legend = None
+    if _has_legend(chart):
+        legend = altair.Legend(columns=_legend_columns(chart), labelLimit=_width(chart) - SYMBOL)
     scale = altair.Scale(domain=names, range=list(colors))
     return altair.Color("series:N", title=None, scale=scale, legend=legend, sort=None)
+
+
+def _has_legend(chart: Chart) -> bool:
+    if chart.form == "line":
+        return len(chart.series) > MOST_NAMED
+    return chart.form != "heat" and len(chart.series) > 1 and not _labels(chart)
 
 
 def _width(chart: Chart) -> int:
@@ -455,8 +487,8 @@ def _histogram(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
 def _line(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     import altair
 
-    is_named = len(chart.series) <= MOST_NAMED
-    color = _color(chart, has_legend=not is_named)
+    is_named = not _has_legend(chart)
+    color = _color(chart)
     lines = base.encode(x=_over_x(chart), y=altair.Y("value:Q", **_values_axis(chart)), color=color)
     dashes = altair.Scale(domain=_names(chart), range=[[1, 0], *[[5, 4]] * max(len(chart.series) - 1, 1)])
     ends = [{"series": each.name, **asdict(each.points[-1])} for each in chart.series if each.points and is_named]

@@ -14,6 +14,7 @@ from results.queries.instances.human_model_disagreement import human_model_disag
 from results.queries.people.text_authors import asking_studies, written_kinds
 from results.queries.reports.report_rows import project_facts
 from results.queries.studies.overview import answers_sent
+from results.queries.studies.simulated_answers import simulated_in_project
 from results.reports.base import Report
 from results.reports.build import report_of
 from results.reports.page_tables import PageCard, cards_from_plain, page_cards
@@ -77,7 +78,13 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     cards = cards_from_plain(stored.numbers or ())
     # Counted again, so that every count matches the list it links to.
     disagreements = human_model_disagreements(project) if _has_disagreement_table(cards) else ()
-    context = {"project": project, "cards": _with_charts(project, cards), "kept": kept, "formats": FORMAT_NAMES}
+    context = {
+        "project": project,
+        "simulated": simulated_in_project(project),
+        "cards": _with_charts(project, cards),
+        "kept": kept,
+        "formats": FORMAT_NAMES,
+    }
     context |= disagreement_context(project, disagreements)
     return render(request, "results/results/project.html", context)
 
@@ -105,13 +112,16 @@ def _table_file(
     if format not in WRITERS:
         raise Http404
     if kept is None:
-        exact = [table for table in report().tables if table.name == name]
-        contents = [WRITERS[format](table) for table in exact]
+        exact = [(card.simulated, table) for card in report().cards for table in card.tables if table.name == name]
+        contents = [(simulated, WRITERS[format](table)) for simulated, table in exact]
     else:
-        stored = [table for card in cards_from_plain(kept.numbers or ()) for table in card.tables if table.name == name]
-        contents = [STORED_WRITERS[format](table) for table in stored]
+        cards = cards_from_plain(kept.numbers or ())
+        stored = [(card.simulated, table) for card in cards for table in card.tables if table.name == name]
+        contents = [(simulated, STORED_WRITERS[format](table)) for simulated, table in stored]
     if not contents:
         raise Http404
-    response = HttpResponse(contents[0], content_type=TYPES[format])
-    response["Content-Disposition"] = f'attachment; filename="{about}-{name}.{format}"'
+    simulated, content = contents[0]
+    response = HttpResponse(content, content_type=TYPES[format])
+    file = f"{about}-{name}{'-simulated' if simulated else ''}.{format}"
+    response["Content-Disposition"] = f'attachment; filename="{file}"'
     return response

@@ -40,7 +40,7 @@ def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> str:
     picture = ""
     if card.chart is not None and drawings is not None:
         drawing = drawings.get(card.chart.name)
-        picture = f"\n<figure>{for_file(drawing.svg)}</figure>" if drawing else f"\n<p>{NOT_DRAWN}</p>"
+        picture = f"\n<figure>{for_file(drawing.svg, card.chart)}</figure>" if drawing else f"\n<p>{NOT_DRAWN}</p>"
     tables = "\n".join(render_table(table) for table in card.tables)
     if card.chart is not None and drawings is not None and card.chart.method:
         tables += f'\n<p class="remark">{escape(card.chart.method)}</p>'

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analytics.comparison import PeopleComparison, compare_people, holm
-from results.reports.base import Cell, Chart, Column, Point, Series, Table
+from results.reports.base import Cell, Chart, Column, Point, Reference, Series, Table
 from results.reports.cells import limits_or_reason, value_or_reason
 from results.reports.sections.people import FOUR, OF_FOUR, UnitScore
 from results.reports.sections.scores import Baseline, questions_per_unit
@@ -54,6 +54,25 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
     ]
     slugs = [baseline.study.slug for baseline in baselines]
     return Table("comparison", "People against models", columns, rows, notes, slugs)
+
+
+def comparison_chart(baselines: Sequence[Baseline]) -> Chart:
+    """Chart by how much people are better than each model, by score."""
+    compared = [each for baseline in baselines for each in _comparisons(baseline)]
+    several = len({each.study for each in compared}) > 1
+    by_model: dict[str, list[Point]] = {}
+    for each in compared:
+        label = f"{each.study}: " * several + each.score
+        by_model.setdefault(each.model, []).append(Point(label, each.found.value, each.found.low, each.found.high))
+    known = {model: [point for point in points if point.value is not None] for model, points in by_model.items()}
+    series = [Series(model, points) for model, points in known.items() if points]
+    words = "; ".join(
+        f"{each.name}: " + ", ".join(f"{point.label} {percent(point.value or 0)}" for point in each.points)
+        for each in series
+    )
+    title, axis = "People minus models", "Difference of the shares right; lines: 95 % intervals"
+    lines = [Reference("equally good", 0)]
+    return Chart("comparison", title, f"{words}.", "dots", "share", axis, series, lines)
 
 
 def shared_units(baseline: Baseline) -> Iterable[tuple[str, str, list[UnitScore], Mapping[int, float]]]:

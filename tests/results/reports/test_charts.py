@@ -45,7 +45,7 @@ def test_the_names_of_two_references_are_above_each_other() -> None:
     lower, upper = (float(place[2]) for place in places if place)
     assert lower - upper == charts.REFERENCE_HEIGHT
     offsets = [charts.specify(replace(DOTS, references=levels[:n]))["config"]["legend"]["offset"] for n in range(3)]
-    assert offsets == [18, 18, 30], "no name is behind the legend"
+    assert offsets == [6, 18, 30], "no name is behind the legend"
 
 
 def test_the_picture_is_described_as_a_whole(drawing: charts.Drawing) -> None:
@@ -204,7 +204,8 @@ def test_a_marker_at_the_lower_end_leaves_the_label_of_its_row_free() -> None:
 
 def test_marks_lead_to_what_they_count_on_pages_and_not_in_files() -> None:
     points = [Point("all", 3, link="?study=a&state=accepted"), Point("other", 2), Point("A-BCDEF", 1, link="A-BCDEF")]
-    drawing = charts.draw(chart("bars", Series("", points), shown="count"))
+    bar = chart("bars", Series("", points), shown="count")
+    drawing = charts.draw(bar)
     svg = charts.with_addresses(drawing.svg, lambda link: f"/there/{link}")
     root = ElementTree.fromstring(svg)
     links = {link.get("href"): link for link in root.iter(f"{SVG}a")}
@@ -215,7 +216,7 @@ def test_marks_lead_to_what_they_count_on_pages_and_not_in_files() -> None:
     # Links inside a picture would be hidden from screen readers.
     assert root.get("role") == "group"
     assert {text.get("aria-hidden") for text in root.iter(f"{SVG}text")} == {"true"}
-    file = charts.for_file(drawing.svg)
+    file = charts.for_file(drawing.svg, bar)
     assert "<a " not in file
     assert "href" not in file
     assert ElementTree.fromstring(file).get("role") == "img"
@@ -307,3 +308,26 @@ def test_names_in_a_scatter_plot_meet_no_dot_and_no_other_name() -> None:
     # Right of the last dot, at 419 of 440 units, are no 36 for five letters and a gap.
     assert labels["other"] == Label("other", "d", 10, "right", 0.5)
     assert HEIGHT == 200
+
+
+def test_pages_head_charts_and_files_have_the_title_in_the_picture(drawing: charts.Drawing) -> None:
+    assert "Group score" not in texts(drawing.svg)
+    file = charts.for_file(drawing.svg, DOTS)
+    assert "Group score" in texts(file)
+    page, root = ElementTree.fromstring(drawing.svg), ElementTree.fromstring(file)
+    heights = [float(each.get("height", "")) for each in (page, root)]
+    assert heights[1] - heights[0] == charts.TITLE_HEIGHT
+    assert root.get("viewBox") == f"0 {-charts.TITLE_HEIGHT} {root.get('width')} {heights[1]:g}"
+    # A title of more letters than the picture is wide makes it wider: 8 units for each letter.
+    long = replace(DOTS, title="m" * 100)
+    assert ElementTree.fromstring(charts.for_file(drawing.svg, long)).get("width") == "800"
+
+
+@pytest.mark.parametrize("form", ["dots", "heat"])
+def test_files_and_specifications_say_that_answers_are_simulated(form: ChartForm) -> None:
+    simulated = chart(form, one_of(form), is_simulated=True)
+    drawing = charts.draw(simulated)
+    assert charts.SIMULATED not in texts(drawing.svg)
+    assert charts.SIMULATED in texts(charts.for_file(drawing.svg, simulated))
+    assert charts.SIMULATED in str(drawing.specification)
+    assert charts.SIMULATED not in str(charts.draw(chart(form, one_of(form))).specification)

@@ -231,6 +231,9 @@ def test_the_charts_say_what_their_axes_measure() -> None:
         "funnel": "Instances",
         "pairs": "Cohen's kappa",
         "scores": "Group score; lines: 95 % intervals",
+        "models": "Group score; lines: 95 % intervals",
+        "comparison": "Difference of the shares right; lines: 95 % intervals",
+        "wages": "USD an hour",
     }
 
 

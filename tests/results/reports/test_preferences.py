@@ -104,7 +104,7 @@ def test_labels_of_a_list_are_counted_by_what_was_asked() -> None:
     assert {row[7] for row in table.rows} == {
         Undefined("All answers are about one instance, so there is no interval for other instances.")
     }
-    assert [series.name for series in units_chart(FACTS).series] == ["true", "false"]
+    assert [series.name for series in units_chart([FACTS]).series] == ["true", "false"]
 
 
 def test_the_report_of_a_project_has_both() -> None:
