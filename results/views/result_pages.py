@@ -75,7 +75,7 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     kept = numbers_for(page, project, answers=answers_sent(project))
     # Of a small project too, a report is made once and read until something changes.
     stored = kept or compute_now(page=page, project=project, now=timezone.now())
-    cards = cards_from_plain(stored.numbers or ())
+    cards = _project_cards(stored)
     # Counted again, so that every count matches the list it links to.
     disagreements = human_model_disagreements(project) if _has_disagreement_table(cards) else ()
     context = {
@@ -89,12 +89,17 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "results/results/project.html", context)
 
 
+def _project_cards(kept: CachedStatistics) -> list[PageCard]:
+    return cards_from_plain(kept.numbers["cards"] if kept.numbers else ())
+
+
 @project_view(Verb.VIEW)
 @require_safe
 def project_table(request: HttpRequest, project: Project, table: str, format: str) -> HttpResponse:
     """Return one table of the results of `project` as a file."""
     kept = numbers_for(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))
-    return _table_file(kept, lambda: report_of(project_facts(project)), table, format, project.slug)
+    stored = None if kept is None else _project_cards(kept)
+    return _table_file(stored, lambda: report_of(project_facts(project)), table, format, project.slug)
 
 
 @study_view(Verb.VIEW)
@@ -102,11 +107,12 @@ def project_table(request: HttpRequest, project: Project, table: str, format: st
 def study_table(request: HttpRequest, study: Study, table: str, format: str) -> HttpResponse:
     """Return one table of the results of `study` as a file."""
     kept = numbers_for(KeptNumbers.Page.STUDY_RESULTS, study.project, study, answers=answers_sent(study))
-    return _table_file(kept, lambda: whole_report(study), table, format, f"{study.project.slug}-{study.slug}")
+    stored = None if kept is None else cards_from_plain(kept.numbers or ())
+    return _table_file(stored, lambda: whole_report(study), table, format, f"{study.project.slug}-{study.slug}")
 
 
 def _table_file(
-    kept: CachedStatistics | None, report: Callable[[], Report], name: str, format: str, about: str
+    kept: Sequence[PageCard] | None, report: Callable[[], Report], name: str, format: str, about: str
 ) -> HttpResponse:
     """Return a table with exact values or, where its page shows stored numbers, with these."""
     if format not in WRITERS:
@@ -115,8 +121,7 @@ def _table_file(
         exact = [(card.simulated, table) for card in report().cards for table in card.tables if table.name == name]
         contents = [(simulated, WRITERS[format](table)) for simulated, table in exact]
     else:
-        cards = cards_from_plain(kept.numbers or ())
-        stored = [(card.simulated, table) for card in cards for table in card.tables if table.name == name]
+        stored = [(card.simulated, table) for card in kept for table in card.tables if table.name == name]
         contents = [(simulated, STORED_WRITERS[format](table)) for simulated, table in stored]
     if not contents:
         raise Http404

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from analytics.scores import CHANCE, Outcomes, Score, score, wilson_interval
-from results.reports.base import Cell, Chart, Column, LinkedCount, Point, Reference, Series, Table
+from results.reports.base import Cell, Chart, Column, LinkedCount, Point, Range, Reference, Report, Series, Table
 from results.reports.cells import share_of, share_range
 from results.reports.explorer_links import ALL, list_query
 from results.reports.facts import ProjectFacts
@@ -20,7 +20,7 @@ from results.reports.sections.funnel import (
     kept_instances,
 )
 from results.reports.sections.people import GROUP, SCORES, in_category_order
-from results.reports.text import category_label
+from results.reports.text import category_label, cell_text, percent, percent_range
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,44 @@ def captions_table(project: ProjectFacts) -> Table:
         *declared_note(project, {str(row[0]) for row in rows}),
     ]
     return Table("captions", "Models choosing the caption of an image", columns, rows, notes)
+
+
+@dataclass(frozen=True)
+class ModelShare:
+    """How often a model is right, as texts: the share, its interval ("" without one), what it is of and how many."""
+
+    share: str
+    interval: str
+    of: str
+
+
+# Table -> its columns with the model, its score and the interval, and what the score is of.
+_SHARES: Mapping[str, tuple[str, str, str, str]] = {
+    "models": ("Model", GROUP, f"95 % interval of {GROUP}", "{Instances} instances of the dataset, Group"),
+    "captions": ("Model", "Accuracy", "95 % interval", "{Instances} captions of imported instances"),
+    "intervals": ("Who", "Value", "95 % interval", "{Questions} questions of {Study}, {Score}"),
+}
+
+
+def model_shares(report: Report) -> dict[str, ModelShare]:
+    """Return the model of a report -> how often it is right: on the dataset, by captions, or on a study's questions.
+
+    The first of these that `report` has of it.
+    """
+    found: dict[str, ModelShare] = {}
+    for name, (who, value, interval, of) in _SHARES.items():
+        for row in (row for table in report.tables if table.name == name for row in _rows_by_title(table)):
+            share, limits = row[value], row[interval]
+            if row.get("Type", ALL) == row.get("Subtype", ALL) == ALL and isinstance(share, float):
+                texts = {title: cell_text(cell, "count") for title, cell in row.items() if title in of}
+                around = percent_range(limits.low, limits.high) if isinstance(limits, Range) else ""
+                found.setdefault(str(row[who]), ModelShare(percent(share), around, of.format(**texts)))
+    return found
+
+
+def _rows_by_title(table: Table) -> Iterable[dict[str, Cell]]:
+    titles = [column.title for column in table.columns]
+    return (dict(zip(titles, row, strict=True)) for row in table.rows)
 
 
 def mismatched_table(project: ProjectFacts) -> Table:

@@ -12,6 +12,7 @@ from results.reports.build import report_of, report_of_study
 from results.reports.cards import StudyAnswers
 from results.reports.facts import ModelFacts
 from results.reports.page_tables import page_cards
+from results.reports.sections.models import ModelShare, model_shares
 from tests.results.reports.small import BASELINE, PROJECT, STEP_3
 
 REPORT = report_of(PROJECT)
@@ -248,3 +249,13 @@ def test_equal_wages_of_a_study_are_one_dot_and_other_currencies_are_left_out() 
     chart = chart_of(report_of(replace(PROJECT, studies=[STEP_3, replace(paid, currency="EUR")])), "wages")
     assert [point.label for point in chart.series[0].points] == ["step-3"]
     assert chart.method == "Chart: without baseline, whose currency is another."
+
+
+def test_the_share_of_a_model_is_that_of_the_dataset_or_else_of_captions() -> None:
+    """Of the two instances of the dataset one is right as a whole; of four captions three are."""
+    assert model_shares(REPORT)["CLIP_x"] == ModelShare("50.0 %", "9.5–90.5", "2 instances of the dataset, Group")
+    captions = ModelFacts("SigLIP", {}, {1: True, 2: False, 3: True, 4: True})
+    shares = model_shares(report_of(replace(PROJECT, models=[*PROJECT.models, captions])))
+    # Wilson's limits of 3 of 4.
+    assert shares["SigLIP"] == ModelShare("75.0 %", "30.1–95.4", "4 captions of imported instances")
+    assert shares["CLIP_x"].share == "50.0 %"
