@@ -22,8 +22,8 @@ DOT_SIZE = 70
 DOT = sqrt(DOT_SIZE / pi)
 # Of a plot without rows.
 HEIGHT = 200
-# A name may reach so far beyond the right end of a plot with rows.
-OVERFLOW = 140
+# A name may reach so far beyond the right end of a plot with rows, and of a wider one without.
+OVERFLOW, OVERFLOW_OF_WIDE = 140, 80
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _among_dots(chart: Chart, named: Sequence[Series], width: float) -> list[Lab
         for number, point in enumerate(series.points)
     }
     taken = [_Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in dots.values()]
-    plot = _Box(0, 0, width, HEIGHT)
+    plot = _Box(0, 0, width + OVERFLOW_OF_WIDE, HEIGHT)
     found = []
     for series in named:
         # From the right, where there are fewer dots.

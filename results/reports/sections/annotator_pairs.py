@@ -215,12 +215,14 @@ def pairs_chart(found: Mapping[str, Sequence[PairAgreement]]) -> Chart:
         for alike in _alike(pairs):
             name = f"{before}{_kind_prefix(alike[0], pairs)}"
             for pair in alike if is_drawn else ():
+                if pair.kappa.value is None:
+                    continue
                 interval = range_or_reason(pair.interval)
                 points.append(Point(f"{name}{pair.name}", pair.kappa.value, *ends_of(interval)))
-                if pair.kappa.value is not None and isinstance(interval, Undefined):
+                if isinstance(interval, Undefined):
                     reasons.append((points[-1].label, interval.reason))
             mean = _mean_of(alike)
-            if mean.n_pairs > 1:
+            if mean.n_pairs > 1 and mean.value is not None:
                 points.append(Point(f"{name}mean of {mean.n_pairs} pairs", mean.value, mean.low, mean.high))
     known = [f"{point.label} {point.value:.2f}" for point in points if point.value is not None]
     has_intervals = any(point.low is not None for point in points)

@@ -305,8 +305,8 @@ def test_names_in_a_scatter_plot_meet_no_dot_and_no_other_name() -> None:
     second = Series("other", [Point("b", 0.5, x=5.2), Point("c", 0.5, x=4.8), Point("d", 0.5, x=10)])
     labels = {label.series: label for label in place_labels(chart("scatter", first, second), 440)}
     assert labels["first"] == Label("first", "a", 5.0, "center", 0.5, -2 * GAP)
-    # Right of the last dot, at 419 of 440 units, are no 36 for five letters and a gap.
-    assert labels["other"] == Label("other", "d", 10, "right", 0.5)
+    # The last dot is at 419 of 440 units; 80 more are free beyond the plot.
+    assert labels["other"] == Label("other", "d", 10, "left", 0.5)
     assert HEIGHT == 200
 
 
