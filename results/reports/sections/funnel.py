@@ -278,7 +278,7 @@ def funnel_chart(project: ProjectFacts, funnel: Table) -> Chart:
                 names[name] = None
                 accepted_by.append(_bar(slug, accepted))
                 words.append(f"{slug}: {name} {accepted:,}")
-    series = [Series("asked", asked_about)]
+    series = [Series("imported or asked", asked_about)]
     series += [Series(" or ".join(names), accepted_by)] if accepted_by else []
     title = "From candidates to instances"
     return Chart("funnel", title, f"{unit}: {', '.join(words)}.", "bars", "count", unit, series)
