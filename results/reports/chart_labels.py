@@ -63,9 +63,13 @@ def _sums(chart: Chart) -> dict[str, float]:
 
 
 def place_labels(chart: Chart, width: float) -> list[Label]:
-    """Return a label for each series of a chart whose plot is so wide; none if one of them has no room."""
+    """Return a label for each series of a chart whose plot is so wide; none if one of them has no room.
+
+    The only series of a chart is named too where its marks are dots: without a legend nothing else would name it.
+    """
     named = [each for each in chart.series if each.points]
-    if not 1 < len(named) <= MOST_NAMED or not all(each.name for each in named):
+    least = 1 if chart.form == "dots" else 2
+    if not least <= len(named) <= MOST_NAMED or not all(each.name for each in named):
         return []
     found = _PLACES[chart.form](chart, named, width) if chart.form in _PLACES else []
     return found if len(found) == len(named) else []

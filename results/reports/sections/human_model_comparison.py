@@ -8,7 +8,7 @@ from results.reports.base import Cell, Chart, Column, Point, Reference, Series, 
 from results.reports.cells import limits_or_reason, value_or_reason
 from results.reports.sections.people import FOUR, OF_FOUR, UnitScore
 from results.reports.sections.scores import Baseline, questions_per_unit
-from results.reports.text import percent
+from results.reports.text import percent, short_model_names
 from studies.wording import format_count
 
 # More are unreadable; those with the most answers are drawn.
@@ -65,7 +65,8 @@ def comparison_chart(baselines: Sequence[Baseline]) -> Chart:
         label = f"{each.study}: " * several + each.score
         by_model.setdefault(each.model, []).append(Point(label, each.found.value, each.found.low, each.found.high))
     known = {model: [point for point in points if point.value is not None] for model, points in by_model.items()}
-    series = [Series(model, points) for model, points in known.items() if points]
+    short = short_model_names(known)
+    series = [Series(short[model], points) for model, points in known.items() if points]
     words = "; ".join(
         f"{each.name}: " + ", ".join(f"{point.label} {percent(point.value or 0)}" for point in each.points)
         for each in series
@@ -139,8 +140,11 @@ def differences_chart(baselines: Sequence[Baseline]) -> Chart:
         + f"Person {number} ({format_count(len(answered[person]), 'question')})"
         for number, person in enumerate(drawn, start=1)
     }
+    short = short_model_names(models)
     series = [
-        Series(who, [Point(label, _mean(of[person]) if person in of else None) for person, label in labels.items()])
+        Series(
+            short[who], [Point(label, _mean(of[person]) if person in of else None) for person, label in labels.items()]
+        )
         for who, of in models.items()
     ]
     left_out = f" The {len(drawn)} with the most answers of {len(by_person):,} people." * (len(by_person) > len(drawn))

@@ -20,7 +20,7 @@ from results.reports.sections.funnel import (
     kept_instances,
 )
 from results.reports.sections.people import GROUP, SCORES, in_category_order
-from results.reports.text import category_label, cell_text, percent, percent_range
+from results.reports.text import category_label, cell_text, percent, percent_range, short_model_names
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,9 @@ def models_chart(project: ProjectFacts) -> Chart:
             for model in project.models
             if model.captions
         }
+    short = short_model_names(scores)
     series = [
-        Series(who, [score_point(category_label(category), found) for category, found in _drawn(of).items()])
+        Series(short[who], [score_point(category_label(category), found) for category, found in _drawn(of).items()])
         for who, of in scores.items()
     ]
     words = "; ".join(

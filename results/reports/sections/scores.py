@@ -32,7 +32,7 @@ from results.reports.sections.people import (
     majority_scores,
     score_people,
 )
-from results.reports.text import category_label
+from results.reports.text import category_label, short_model_names
 
 HUMANS, DATASET_ROWS = "Humans", "the dataset"
 # The row of chance, and the two rows if people who guess and models that guess are right differently often.
@@ -457,12 +457,13 @@ def _series(baseline: Baseline) -> Iterable[tuple[str, list[Point]]]:
         for category, judged in drawn.items()
     }
     yield HUMANS, [_human_point(label, drawn[category]) for category, label in labels.items()]
+    short = short_model_names(model.who for model in baseline.models)
     for model in baseline.models:
         found = {
             category: scores[shown.name] for category, scores in category_scores(model, baseline.categories).items()
         }
         yield (
-            model.who,
+            short[model.who],
             [score_point(label, found[category]) for category, label in labels.items() if category in found],
         )
 

@@ -257,6 +257,11 @@ def test_up_to_four_series_are_named_beside_their_marks() -> None:
         assert {f"model {place}" for place in range(number)} <= set(texts(charts.draw(dots).svg))
 
 
+def test_the_only_series_of_dots_is_named_too() -> None:
+    assert "CLIP" in texts(charts.draw(chart("dots", one_of("dots", name="CLIP"))).svg)
+    assert "CLIP" not in texts(charts.draw(chart("bars", one_of("bars", name="CLIP"))).svg)
+
+
 def test_a_name_stands_right_of_its_interval_or_left_where_there_is_no_room() -> None:
     """A name of 6 letters takes 6 * 5.6 + 2 * 8 = 49.6 of 290 units, which is 0.171 of a share."""
     assert (LETTER, GAP) == (5.6, 8)

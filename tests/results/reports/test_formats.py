@@ -20,7 +20,7 @@ from results.reports.formats import FORMATS, get_files
 from results.reports.formats.md import escape as md_escape
 from results.reports.formats.tex import escape as tex_escape
 from results.reports.page_tables import page_cards
-from results.reports.text import cell_text, text_table
+from results.reports.text import cell_text, short_model_names, text_table
 from tests.results.reports.small import PROJECT
 
 TABLE = Table(
@@ -251,3 +251,8 @@ def test_instances_without_a_type_have_a_name_in_tables() -> None:
     columns = [Column("Type"), Column("Subtype"), Column("Instances", "count")]
     table = Table("dataset", "The dataset", columns, [("all", "all", 9), ("", "", 9)], [], [])
     assert text_table(table).rows == [["all", "all", "9"], ["no type", "", "9"]]
+
+
+def test_models_are_named_without_their_weights_in_charts_where_that_names_one() -> None:
+    names = ["CLIP 1 (d26faefd4fad)", "SigLIP (d26faefd4fad)", "SigLIP (000000000000)", "BLIP (openai)"]
+    assert list(short_model_names(names).values()) == ["CLIP 1", *names[1:]]
