@@ -4,8 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import Count, Min, Q, QuerySet, Sum, Window
+from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import RowNumber
 
 from predictions.blind_baselines import fitted_baseline
@@ -75,8 +76,9 @@ class ModelSummary:
 
     Counted: verified (with a content hash) and declared (from files that name no images). again: of these, the
     predictions scored a second time in float32, because two scores were close (`predictions.scoring`); asked_again: the
-    first of their questions. Not counted: mismatched, whose options do not match the question; problems: the most
-    frequent reasons, each with its number of predictions.
+    first of their questions. asked: the questions that its runs asked, scored or not. latest: the newest prediction,
+    with its conditions. Not counted: mismatched, whose options do not match the question; problems: the most frequent
+    reasons, each with its number of predictions.
     """
 
     model: Model
@@ -86,6 +88,24 @@ class ModelSummary:
     asked_again: Sequence[str]
     mismatched: int = 0
     problems: Sequence[tuple[str, int]] = ()
+    asked: int = 0
+    latest: Prediction | None = None
+
+    @property
+    def scored(self) -> int:
+        return self.verified + self.declared
+
+    @property
+    def computed_by(self) -> str:
+        """Return what computed the newest prediction: the program and device of the worker, or a file."""
+        if self.latest is None:
+            return ""
+        if self.latest.conditions is None:
+            return f"file {self.latest.source_file}" if self.latest.source_file else ""
+        details = self.latest.conditions.details
+        device = details.get("device")
+        said = (details.get("scorer"), device and f"on {device}", details.get("dtype") and f"in {details['dtype']}")
+        return " ".join(str(each) for each in said if each)
 
     @property
     def more_problems(self) -> int:
@@ -98,11 +118,13 @@ class ModelSummary:
 
 
 def models_of(project: Project) -> list[ModelSummary]:
-    """Return the models of a project by name, with the numbers of their predictions; at most eight queries.
+    """Return the models of a project by name, with the numbers of their predictions; at most eleven queries.
 
     Those of which there may be many are counted in indexes alone.
     """
     models = list(Model.objects.filter(project=project))
+    latest = _latest(project)
+    unscored = _unscored(project)
     all_of_them, declared = _count(models, Q()), _count(models, Q(content_hash="") & _COUNTED)
     # Most projects have none of these, and looking for them reads every prediction.
     mismatched = _count(models, ~_COUNTED)
@@ -118,9 +140,33 @@ def models_of(project: Project) -> list[ModelSummary]:
             asked_again=asked_again.get(model.pk, []),
             mismatched=mismatched.get(model.pk, 0),
             problems=problems.get(model.pk, [])[:PROBLEMS_SHOWN],
+            asked=all_of_them.get(model.pk, 0) + unscored.get(model.pk, 0),
+            latest=latest.get(model.pk),
         )
         for model in models
     ]
+
+
+def _latest(project: Project) -> dict[int, Prediction]:
+    """Return model -> its newest prediction."""
+    newest = Prediction.objects.filter(model=OuterRef("pk")).order_by("-pk").values("pk")[:1]
+    found = Model.objects.filter(project=project).annotate(newest=Subquery(newest)).values_list("newest", flat=True)
+    predictions = Prediction.objects.select_related("conditions").defer("scores")
+    return {each.model_id: each for each in predictions.filter(pk__in=[pk for pk in found if pk is not None])}
+
+
+def _unscored(project: Project) -> dict[int, int]:
+    """Return model -> questions without a score that the newest run about each study or kind asked."""
+    newest: dict[tuple[Any, ...], int] = {}
+    runs = Run.objects.filter(project=project, model__isnull=False).order_by("pk")
+    for *about, total, stored, left_out in runs.values_list(
+        "model", "study", "kind", "variant", "total", "stored", "left_out"
+    ):
+        newest[tuple(about)] = total - stored + left_out
+    found: Counter[int] = Counter()
+    for (model, *_), questions in newest.items():
+        found[model] += questions
+    return found
 
 
 def _count(models: Sequence[Model], sort: Q) -> dict[int, int]:

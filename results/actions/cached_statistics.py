@@ -39,6 +39,7 @@ from results.reports.build import report_of, report_of_study
 from results.reports.cards import StudyAnswers
 from results.reports.page_tables import PageTable, page_cards, page_table, plain_cards, plain_table, without_undefined
 from results.reports.sections.annotators import annotators_table, speed_chart
+from results.reports.sections.models import model_shares
 from results.reports.sections.participants import PersonNumbers, people_numbers
 from studies.models import Event, Instance, Project, Question, Study
 
@@ -50,7 +51,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 200
 
 # Raised when the stored form or its meaning changes, so that older statistics are recomputed and not misread.
-FORM = "21"
+FORM = "22"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -275,6 +276,12 @@ def _plain_annotators(study: Study) -> dict[str, Any]:
     return {"tables": [plain_table(table) for table in tables], "chart": asdict(chart)}
 
 
+def _plain_results(report: Report) -> dict[str, Any]:
+    """Return the cards of a project's report, and of each model how often it is right, as JSON."""
+    shares = {model: asdict(share) for model, share in model_shares(report).items()}
+    return {"cards": plain_cards(page_cards(report)), "models": shares}
+
+
 _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
     Page.STUDY_RESULTS: lambda study: plain_cards(page_cards(whole_report(study))),
     Page.STUDY_PROGRESS: lambda study: {
@@ -287,5 +294,5 @@ _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
     Page.PROJECT_PEOPLE: lambda project: {
         name: asdict(numbers) for name, numbers in numbers_of_people(project).items()
     },
-    Page.PROJECT_RESULTS: lambda project: plain_cards(page_cards(report_of(project_facts(project)))),
+    Page.PROJECT_RESULTS: lambda project: _plain_results(report_of(project_facts(project))),
 }

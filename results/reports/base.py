@@ -10,7 +10,7 @@ SEED = 7
 # The program's version, as in pyproject.toml.
 LINEUP = "0.1.0"
 # Raised when tables or columns of a report change name or meaning.
-REPORT_VERSION = 8
+REPORT_VERSION = 9
 
 INSTANCES = "instances"
 
@@ -148,7 +148,8 @@ class Point:
     """A value, with its interval if known.
 
     `expected`: what the value would be by chance. `x`: its place on the horizontal axis, of a bar from `x` to `x_end`;
-    times in milliseconds since 1970.
+    times in milliseconds since 1970. `link`: what its mark leads to on pages: the query of the list of the instances
+    that it counts, starting with a question mark, or the pseudonym of the person that it is about; "" without.
     """
 
     label: str
@@ -158,6 +159,7 @@ class Point:
     expected: float | None = None
     x: float | None = None
     x_end: float | None = None
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,7 @@ class Chart:
 
     `description`: what it shows in words, for people who cannot see it. `shown` as for columns. `axis`: title of the
     axis of values. `references`: drawn as dashed lines. `method`: how its values are computed, "" where the notes of
-    the tables beside it say so.
+    the tables beside it say so. `is_simulated`: whether simulated answers are in it, which its files then say.
 
     `form`: with a row for each label `bars` from zero, `dots` with their intervals, `stacked` shares of a whole,
     `diverging` shares of the ordered steps of a scale to both sides of its middle, or `heat`, a cell for each label and
@@ -199,6 +201,7 @@ class Chart:
     x_axis: str = ""
     x_is_time: bool = False
     method: str = ""
+    is_simulated: bool = False
 
     @property
     def has_points(self) -> bool:

@@ -23,9 +23,10 @@ from results.reports.sections.answers import (
     times_chart,
     times_table,
 )
-from results.reports.sections.cost import cost_chart, cost_table, protocol_table
+from results.reports.sections.cost import cost_chart, cost_table, project_wages_chart, protocol_table
 from results.reports.sections.descriptions import (
     described_sets_table,
+    description_outcomes_chart,
     description_outcomes_table,
     description_study,
     found_chart,
@@ -35,11 +36,18 @@ from results.reports.sections.descriptions import (
     retrieval_accuracy_table,
     retrieval_agreement_table,
 )
-from results.reports.sections.estimates import alternative_table, powered_table
-from results.reports.sections.funnel import dataset_table, funnel_chart, funnel_table, have_types, kept_instances
-from results.reports.sections.human_model_comparison import comparison_table, differences_chart
+from results.reports.sections.estimates import alternative_table, powered_chart, powered_table
+from results.reports.sections.funnel import (
+    dataset_table,
+    decisions_chart,
+    funnel_chart,
+    funnel_table,
+    have_types,
+    kept_instances,
+)
+from results.reports.sections.human_model_comparison import comparison_chart, comparison_table, differences_chart
 from results.reports.sections.human_model_disagreement import disagreement_table
-from results.reports.sections.models import captions_table, mismatched_table, models_table
+from results.reports.sections.models import captions_table, mismatched_table, models_chart, models_table
 from results.reports.sections.multi_part_answers import units_chart, units_table
 from results.reports.sections.people import baselines
 from results.reports.sections.preferences import preferences_chart, preferences_of, preferences_table
@@ -111,9 +119,10 @@ def project_cards(project: ProjectFacts) -> list[Card]:
             "models",
             sentences.say_models(models, captions, len(kept_instances(project))),
             [models, captions, mismatched_table(project)],
+            models_chart(project),
         ),
         *_description_cards(project),
-        _cost_card(project),
+        _cost_card(project, project_wages_chart(project.studies)),
     )
 
 
@@ -125,7 +134,7 @@ def study_cards(alone: ProjectFacts, answers: StudyAnswers) -> list[Card]:
     timed = answers.details if answers.timed is None else answers.timed
     positions, times = positions_table(answers.details), times_table(timed)
     cards = _in_order(
-        _card("decisions", sentences.say_decisions(decisions), [decisions]),
+        _card("decisions", sentences.say_decisions(decisions), [decisions], decisions_chart(decisions)),
         _agreement_card([study], is_compared=False),
         *_accuracy_cards(measured, alone, compact_table(measured), []),
         *_answer_cards([study]),
@@ -143,12 +152,9 @@ def _answer_cards(studies: Sequence[StudyFacts]) -> Iterable[Card]:
     rated = [each for study in studies for each in ratings_of(study)]
     preferred = [each for study in studies for each in preferences_of(study)]
     ratings, units, preferences = ratings_table(rated), units_table(studies), preferences_table(preferred)
-    # Studies may ask different things under one name, so a chart shows one study.
-    alone = studies[0] if len(studies) == 1 else None
-    yield _card("ratings", sentences.say_ratings(ratings), [ratings], ratings_chart(rated) if alone else None)
-    yield _card("units", sentences.say_units(units), [units], units_chart(alone) if alone else None)
-    drawn = preferences_chart(preferred) if alone else None
-    yield _card("preferences", sentences.say_preferences(preferences), [preferences], drawn)
+    yield _card("ratings", sentences.say_ratings(ratings), [ratings], ratings_chart(rated))
+    yield _card("units", sentences.say_units(units), [units], units_chart(studies))
+    yield _card("preferences", sentences.say_preferences(preferences), [preferences], preferences_chart(preferred))
 
 
 def _agreement_card(studies: Sequence[StudyFacts], *, is_compared: bool) -> Card:
@@ -170,11 +176,11 @@ def _accuracy_cards(
     scores = [compact, intervals, scores_table(measured), majority_table(measured)]
     left = {(each.study.slug, score): n for each in measured for score, n in each.left_dataset.items()}
     yield _card("people", sentences.say_people(compact, intervals, left), scores, scores_chart(measured))
-    yield _card("comparison", sentences.say_comparison(comparison), [comparison])
+    yield _card("comparison", sentences.say_comparison(comparison), [comparison], comparison_chart(measured))
     drawn = differences_chart(measured)
     yield _card("disagreement", sentences.say_disagreement(disagreement), [disagreement], drawn)
     estimates = sentences.say_estimates(alternative, powered, len(kept_instances(project)))
-    yield _card("estimates", estimates, [alternative, *powered])
+    yield _card("estimates", estimates, [alternative, *powered], powered_chart(*powered) if powered else None)
 
 
 def _description_cards(project: ProjectFacts) -> Iterable[Card]:
@@ -182,7 +188,7 @@ def _description_cards(project: ProjectFacts) -> Iterable[Card]:
     outcomes, accuracy = description_outcomes_table(described), retrieval_accuracy_table(described)
     lengths = [described_sets_table(project.described, described), language_table(described)]
     found = [accuracy, retrieval_agreement_table(described), phenomena_table(described)]
-    yield _card("descriptions", sentences.say_descriptions(outcomes), [outcomes])
+    yield _card("descriptions", sentences.say_descriptions(outcomes), [outcomes], description_outcomes_chart(described))
     yield _card("retrieval", sentences.say_retrieval(accuracy), found, found_chart(described))
     yield _card("language", sentences.say_language(lengths), lengths, lengths_chart(project.described, described))
 
@@ -192,7 +198,7 @@ def _writing_card(slug: str, writing: Writing) -> Card:
     return _card("writing", sentences.say_writers(writers), [writers, texts_table(slug, writing)])
 
 
-def _cost_card(project: ProjectFacts, chart: Chart | None = None) -> Card:
+def _cost_card(project: ProjectFacts, chart: Chart) -> Card:
     cost = cost_table(project)
     return _card("cost", sentences.say_cost(cost), [cost], chart)
 

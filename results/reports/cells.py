@@ -59,12 +59,18 @@ def chart_intervals_note(reasons: Iterable[tuple[str, str | None]]) -> str:
 
     reasons: the name of each dot, and why it has no interval, None if it has one.
     """
+    return intervals_note(
+        "Chart: intervals of people are for other people and other instances, so they need two people and two "
+        "instances. Those of the annotators table are for further answers of the same person.",
+        reasons,
+    )
+
+
+def intervals_note(about: str, reasons: Iterable[tuple[str, str | None]]) -> str:
+    """Return `about`, a sentence about the intervals of a chart, and which of its dots have none and why."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in reasons:
         if reason is not None:
             by_reason.setdefault(reason, []).append(name)
     without = (f" No interval: {', '.join(names)}. {reason}" for reason, names in by_reason.items())
-    return (
-        "Chart: intervals of people are for other people and other instances, so they need two people and two "
-        f"instances. Those of the annotators table are for further answers of the same person.{''.join(without)}"
-    )
+    return f"{about}{''.join(without)}"

@@ -10,10 +10,22 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape, unescape
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from results.reports.base import Chart, Point, Reference, Series
+from results.reports.chart_labels import (
+    DOT_SIZE,
+    GAP,
+    HEIGHT,
+    MOST_NAMED,
+    Label,
+    begins_of,
+    domain_of,
+    end_of_x,
+    place_labels,
+)
 from results.reports.text import cell_text, range_text
 
 if TYPE_CHECKING:
@@ -21,27 +33,25 @@ if TYPE_CHECKING:
 
 NOT_DRAWN = "This chart has not been drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
-DRAWING = 7
+DRAWING = 8
 STEP, LONGEST_LABEL, LONGEST_SLANTED_LABEL = 16, 440, 180
 # A row of several series beside each other has this for each of them.
 SHARED_STEP = 12
 # Of the plots of charts with rows, which fit into a phone's window, and of the others.
-ROWS_WIDTH, WIDTH, HEIGHT = 290, 440, 200
+ROWS_WIDTH, WIDTH = 290, 440
 # Columns of a heat map with room for their names in a line.
 MOST_LEVEL_NAMES = 3
 # Text fits into the cells of a heat map up to this many columns.
 MOST_CELL_TEXTS = 12
 _ON_EACH_OTHER = {"stacked", "diverging", "histogram"}
 _BESIDE_EACH_OTHER = {"bars", "dots"}
-# Up to so many lines are named at their ends and need no legend.
-MOST_NAMED = 4
 # Widths of a letter of a legend and of the symbol before a name. Names get room beside the longest one's, and on more
 # than a plot's width they are cut.
 LETTER, SYMBOL, MOST_LEGEND_COLUMNS = 6.5, 30, 3
 # Of the name of a reference above the plot.
 REFERENCE_HEIGHT = 12
-# Between a legend and the plot, as Vega-Lite has it, which is enough for one reference.
-LEGEND_OFFSET = 18
+# Between a legend and the plot or the names of references above it.
+LEGEND_OFFSET = 6
 # Between the label of a row and its first mark, so that a marker at the lower end does not touch the label.
 LABEL_PADDING = 8
 # Colours that stay distinct for people with colour blindness (Okabe and Ito), for white paper.
@@ -49,6 +59,9 @@ LIGHT: Mapping[str, str] = {
     "var(--chart-ink)": "#1c1c1c",
     "var(--chart-muted)": "#565656",
     "var(--chart-grid)": "#dddddd",
+    "var(--behind)": "#ffffff",
+    "var(--chart-on-strong)": "#ffffff",
+    "var(--chart-on-soft)": "#000000",
     "var(--chart-1)": "#0072b2",
     "var(--chart-2)": "#d55e00",
     "var(--chart-3)": "#009e73",
@@ -67,14 +80,30 @@ LIGHT: Mapping[str, str] = {
 COLORS = [name for name in LIGHT if re.search(r"chart-\d", name)]
 # Colours of ordered steps, from the lowest to the highest.
 ORDERED = [name for name in LIGHT if re.search(r"less|middle|more", name)]
+# The colour of text on a colour; black on the others.
+_ON = {
+    **dict.fromkeys(("var(--chart-1)", "var(--chart-less-3)", "var(--chart-more-3)"), "var(--chart-on-strong)"),
+    **dict.fromkeys(("var(--chart-less-1)", "var(--chart-middle)", "var(--chart-more-1)"), "var(--chart-on-soft)"),
+}
 # One fewer than colours, so that no two of 42 series look alike.
 SHAPES = ["circle", "diamond", "square", "triangle-up", "cross", "triangle-down"]
+# The keyboard stops at so many marks with a link; the table beside a chart has the same links.
+MOST_STOPS = 20
 _SVG = "http://www.w3.org/2000/svg"
+_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)" viewBox="[^"]*"')
+# Of the title above and the notice below the picture in a file.
+TITLE_HEIGHT, NOTICE_HEIGHT, TITLE_LETTER = 24, 20, 8
+SIMULATED = "With simulated answers"
+_LINKS = re.compile(r'<a href="([^"]*)"[^>]*>|</a>')
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawn chart. `svg`: for pages, with CSS variables; the others are files with the light colours."""
+    """A drawn chart. The others than `svg` are files with the light colours.
+
+    `svg`: for pages, with CSS variables and with links as in `Point.link`; `with_addresses` puts addresses into these.
+    It has no title, because pages have it as a heading. `for_file` makes a file of it.
+    """
 
     specification: Mapping[str, Any]
     svg: str
@@ -103,10 +132,14 @@ def draw(chart: Chart) -> Drawing:
     import vl_convert
 
     specification = specify(chart)
-    svg = _with_tooltips(vl_convert.vegalite_to_svg(specification), chart)
-    on_paper = in_light_colors(svg)
+    # Of a heat map the title also says what its cells are.
+    title = {**specification["title"], "subtitle": ""} if chart.form == "heat" else None
+    shown = {**specification, "title": title}
+    svg = _with_tooltips(vl_convert.vegalite_to_svg(shown), chart)
+    on_paper = for_file(svg, chart)
     # On a transparent ground vl-convert gets the colours of half transparent marks wrong.
-    on_white = on_paper.replace(">", '><rect width="100%" height="100%" fill="#ffffff" />', 1)
+    ground = '<rect y="-50" width="100%" height="200%" fill="#ffffff" />'
+    on_white = on_paper.replace(">", f">{ground}", 1)
     return Drawing(specification, svg, vl_convert.svg_to_png(on_white, scale=2), vl_convert.svg_to_pdf(on_paper))
 
 
@@ -128,7 +161,10 @@ def specify(chart: Chart) -> dict[str, Any]:
         size["width"] = max(ROWS_WIDTH, STEP * len(chart.series))
     for line, reference in enumerate(chart.references):
         layers += _reference(reference, chart, line)
-    title = altair.TitleParams(chart.title, offset=8 + REFERENCE_HEIGHT * len(chart.references))
+    # A title above a legend is above the names of references anyway.
+    names = 0 if _has_legend(chart) else REFERENCE_HEIGHT * len(chart.references)
+    notice = SIMULATED if chart.is_simulated else altair.Undefined
+    title = altair.TitleParams(chart.title, offset=8 + names, subtitle=notice)
     specification: dict[str, Any] = (
         altair.layer(*layers)
         .properties(title=title, description=chart.description, **size)
@@ -150,7 +186,7 @@ def specify(chart: Chart) -> dict[str, Any]:
             orient="top",
             title=None,
             symbolLimit=0,
-            offset=LEGEND_OFFSET + REFERENCE_HEIGHT * max(len(chart.references) - 1, 0),
+            offset=LEGEND_OFFSET + REFERENCE_HEIGHT * len(chart.references),
         )
         .configure_view(stroke=None)
         .to_dict()
@@ -165,19 +201,52 @@ def in_light_colors(text: str) -> str:
     return text
 
 
+def for_file(svg: str, chart: Chart) -> str:
+    """Return the SVG of `chart` for files: in light colours, with its title and without links.
+
+    Below it stands that answers are simulated, if some are.
+    """
+    plain = in_light_colors(_LINKS.sub("", svg)).replace('role="group"', 'role="img"', 1)
+    found = _SIZE.search(plain)
+    if found is None:
+        return plain
+    width, height = max(float(found[1]), TITLE_LETTER * len(chart.title)), float(found[2])
+    head = 0 if chart.form == "heat" else TITLE_HEIGHT
+    foot = NOTICE_HEIGHT if chart.is_simulated else 0
+    size = f'width="{width:g}" height="{height + head + foot:g}" viewBox="0 {-head} {width:g} {height + head + foot:g}"'
+    look = 'font-family="sans-serif" font-size='
+    texts = f'<text x="5" y="-8" {look}"14px" font-weight="bold">{escape(chart.title)}</text>' if head else ""
+    texts += f'<text x="5" y="{height + 12:g}" {look}"11px">{SIMULATED}</text>' if foot else ""
+    return plain.replace(found[0], size, 1).replace("</svg>", f"{texts}</svg>")
+
+
+def with_addresses(svg: str, address_of: Callable[[str], str]) -> str:
+    """Return an SVG with addresses instead of what its points are linked to. address_of: of `Point.link`."""
+
+    def replace_link(found: re.Match[str]) -> str:
+        whole, link = found[0], found[1]
+        return whole.replace(link, escape(address_of(unescape(link))), 1) if link else whole
+
+    return _LINKS.sub(replace_link, svg)
+
+
 def _rows(chart: Chart) -> Iterator[dict[str, Any]]:
     """Yield the data of a chart.
 
     Shares and bars on top of each other have a `start` and an `end`. The number of a bar is after `number_at`: the end
     of the bar, or the tick of what is expected if it is beyond.
     """
-    begins = _begins(chart)
+    begins = begins_of(chart)
+    named = {(each.series, each.label) for each in _labels(chart)}
     for series in chart.series:
         for point in series.points:
-            words = f"{series.name}, {point.label}" if series.name else point.label
-            row = {"series": series.name, **asdict(point), "words": f"{words}: {_point_text(point, chart)}"}
+            row = {"series": series.name, **asdict(point), "words": _point_words(series, point, chart)}
+            del row["link"]
             if point.value is not None and chart.form == "bars":
                 row["number_at"] = point.value if point.expected is None else max(point.value, point.expected)
+                row["number"] = _number_text(point.value, chart)
+                if (series.name, point.label) in named:
+                    row["number"] += f" {series.name}"
             if point.value is not None and chart.form in _ON_EACH_OTHER:
                 row["start"] = begins.get(point.label, 0)
                 row["end"] = begins[point.label] = row["start"] + point.value
@@ -185,18 +254,9 @@ def _rows(chart: Chart) -> Iterator[dict[str, Any]]:
             yield {name: value for name, value in row.items() if value is not None}
 
 
-def _begins(chart: Chart) -> dict[str, float]:
-    """Return where the values of each label begin: those of a scale so that its middle is at 0."""
-    if chart.form != "diverging":
-        return {}
-    by_label: dict[str, list[float]] = {}
-    for series in chart.series:
-        for point in series.points:
-            by_label.setdefault(point.label, []).extend([] if point.value is None else [point.value])
-    return {
-        label: -sum(values[: len(values) // 2]) - (values[len(values) // 2] / 2 if len(values) % 2 else 0)
-        for label, values in by_label.items()
-    }
+def _point_words(series: Series, point: Point, chart: Chart) -> str:
+    name = f"{series.name}, {point.label}" if series.name else point.label
+    return f"{name}: {_point_text(point, chart)}"
 
 
 def _point_text(point: Point, chart: Chart) -> str:
@@ -208,6 +268,14 @@ def _point_text(point: Point, chart: Chart) -> str:
     if point.low is None or point.high is None:
         return text
     return f"{text} (95 % CI {range_text(point.low, point.high, chart.shown)})"
+
+
+def _number_text(value: float, chart: Chart) -> str:
+    return f"{value:.1%}" if chart.shown == "share" else f"{value:,.{0 if chart.shown == 'count' else 2}f}"
+
+
+def _labels(chart: Chart) -> list[Label]:
+    return place_labels(chart, _width(chart))
 
 
 def _value_text(value: float, chart: Chart) -> str:
@@ -238,9 +306,8 @@ def _values_axis(chart: Chart) -> dict[str, Any]:
     """Return the title, scale and axis of the values."""
     import altair
 
-    values = [value for each in chart.series for point in each.points for value in (point.value, point.low, point.high)]
-    lowest = min((value for value in values if value is not None), default=0)
-    ends = {"share": [0, 1], "coefficient": [-1 if lowest < 0 else 0, 1]}.get(chart.shown, altair.Undefined)
+    is_whole = chart.form == "stacked" or chart.shown in {"share", "coefficient"}
+    ends = list(domain_of(chart)) if is_whole else altair.Undefined
     form = {"share": ".0%", "count": "d", "money": ".2f"}.get(chart.shown, "~g")
     most = max((point.value or 0 for each in chart.series for point in each.points), default=0)
     axis = altair.Axis(format=form, tickCount=max(min(5, int(most)), 1) if chart.shown == "count" else 5)
@@ -270,13 +337,14 @@ def _rows_axis(chart: Chart, height: int) -> "altair.Y":
     return altair.Y("label:N", sort=order, title=None, axis=axis, scale=scale)
 
 
-def _over_x(chart: Chart) -> "altair.X":
+def _over_x(chart: Chart, field: str = "x:Q") -> "altair.X":
     """Return the horizontal axis of a chart that has no rows."""
     import altair
 
     axis = altair.Axis(grid=False, tickCount=6)
     if not chart.x_is_time:
-        return altair.X("x:Q", title=chart.x_axis, scale=altair.Scale(zero=True), axis=axis)
+        ends = [0, end_of_x(chart)] if chart.form == "scatter" else altair.Undefined
+        return altair.X(field, title=chart.x_axis, scale=altair.Scale(zero=True, domain=ends), axis=axis)
     day, hour = "utcFormat(datum.value, '%-d %b')", "utcFormat(datum.value, '%H:%M')"
     axis.labelExpr = f"{hour} == '00:00' ? {day} : {hour}"
     axis.labelOverlap = True
@@ -287,14 +355,21 @@ def _names(chart: Chart) -> list[str]:
     return [each.name for each in chart.series]
 
 
-def _color(chart: Chart, colors: Sequence[str] = COLORS, *, has_legend: bool = True) -> "altair.Color":
+def _color(chart: Chart, colors: Sequence[str] = COLORS) -> "altair.Color":
     import altair
 
     names = _names(chart)
-    has_legend = has_legend and len(names) > 1
-    legend = altair.Legend(columns=_legend_columns(chart), labelLimit=_width(chart) - SYMBOL) if has_legend else None
+    legend = None
+    if _has_legend(chart):
+        legend = altair.Legend(columns=_legend_columns(chart), labelLimit=_width(chart) - SYMBOL)
     scale = altair.Scale(domain=names, range=list(colors))
     return altair.Color("series:N", title=None, scale=scale, legend=legend, sort=None)
+
+
+def _has_legend(chart: Chart) -> bool:
+    if chart.form == "line":
+        return len(chart.series) > MOST_NAMED
+    return chart.form != "heat" and len(chart.series) > 1 and not _labels(chart)
 
 
 def _width(chart: Chart) -> int:
@@ -320,7 +395,7 @@ def _offset_series(base: "altair.Chart", chart: Chart) -> "altair.Chart":
 def _bars(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     apart = _offset_series(base, chart).encode(color=_color(chart))
     numbers = apart.mark_text(align="left", dx=6)
-    values = numbers.encode(x=_x(chart, "number_at:Q"), text=_format(chart), color=_ink())
+    values = numbers.encode(x=_x(chart, "number_at:Q"), text="number:N", color=_ink())
     size = STEP if len(chart.series) == 1 else SHARED_STEP
     expected = apart.mark_tick(thickness=2, size=size).encode(x=_x(chart, "expected:Q"), color=_ink())
     has_expected = any(point.expected is not None for each in chart.series for point in each.points)
@@ -330,11 +405,47 @@ def _bars(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
 def _dots(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     apart = _offset_series(base, chart).encode(color=_color(chart))
     whiskers = apart.mark_rule(strokeWidth=2).encode(x=_x(chart, "low:Q"), x2="high:Q")
-    return [whiskers, apart.mark_point(filled=True, size=70, opacity=1).encode(x=_x(chart), shape=_shape(chart))]
+    dots = apart.mark_point(filled=True, size=DOT_SIZE, opacity=1).encode(x=_x(chart), shape=_shape(chart))
+    return [whiskers, dots, *_beside_marks(apart, chart)]
+
+
+def _beside_marks(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
+    """Draw the names of series beside their marks, in front of lines that would cross them."""
+    import altair
+
+    drawn = []
+    for each in _labels(chart):
+        row = {"series": each.series, "label": each.label, "at": each.x, "y": each.y}
+        text = base.properties(data=altair.InlineData(values=[row])).encode(
+            description=altair.Undefined, text="series:N", color=_ink()
+        )
+        if each.y is None:
+            text = text.encode(x=_x(chart, "at:Q"))
+        else:
+            text = text.encode(x=_over_x(chart, "at:Q"), y=altair.Y("y:Q", **_values_axis(chart)))
+        dx = {"left": GAP, "right": -GAP, "center": 0}[each.align]
+        halo: dict[str, Any] = {"strokeWidth": 3, "stroke": "var(--behind)"}
+        drawn += [text.mark_text(align=each.align, dx=dx, dy=each.dy, **look) for look in (halo, {})]
+    return drawn
+
+
+def _inside_bars(base: "altair.Chart", chart: Chart, colors: Sequence[str]) -> "list[altair.Chart]":
+    """Draw the names of series inside their parts of the bars."""
+    import altair
+
+    color_of = dict(zip(_names(chart), colors, strict=False))
+    drawn = []
+    for each in _labels(chart):
+        row = {"series": each.series, "label": each.label, "middle": each.x}
+        text = base.properties(data=altair.InlineData(values=[row])).mark_text()
+        color = altair.value(_ON.get(color_of[each.series], "#000000"))
+        drawn.append(text.encode(description=altair.Undefined, text="series:N", x="middle:Q", color=color))
+    return drawn
 
 
 def _stacked_bars(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
-    return [base.mark_bar().encode(x=_x(chart, "start:Q"), x2="end:Q", color=_color(chart))]
+    x = _x(chart, "start:Q")
+    return [base.mark_bar().encode(x=x, x2="end:Q", color=_color(chart)), *_inside_bars(base, chart, COLORS)]
 
 
 def _diverging(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
@@ -343,10 +454,11 @@ def _diverging(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     last = max(len(chart.series) - 1, 1)
     middle = (len(ORDERED) - 1) / 2
     colors = [ORDERED[round(middle + middle * (2 * place / last - 1))] for place in range(len(chart.series))]
-    ends = altair.Scale(domain=[-1, 1])
+    ends = altair.Scale(domain=list(domain_of(chart)))
     axis = altair.Axis(labelExpr="format(abs(datum.value), '.0%')", tickCount=5)
     x = altair.X("start:Q", title=chart.axis, scale=ends, axis=axis)
-    return [base.mark_bar().encode(x=x, x2="end:Q", color=_color(chart, colors))]
+    bars = base.mark_bar().encode(x=x, x2="end:Q", color=_color(chart, colors))
+    return [bars, *_inside_bars(base, chart, colors)]
 
 
 def _heat(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
@@ -375,8 +487,8 @@ def _histogram(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
 def _line(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     import altair
 
-    is_named = len(chart.series) <= MOST_NAMED
-    color = _color(chart, has_legend=not is_named)
+    is_named = not _has_legend(chart)
+    color = _color(chart)
     lines = base.encode(x=_over_x(chart), y=altair.Y("value:Q", **_values_axis(chart)), color=color)
     dashes = altair.Scale(domain=_names(chart), range=[[1, 0], *[[5, 4]] * max(len(chart.series) - 1, 1)])
     ends = [{"series": each.name, **asdict(each.points[-1])} for each in chart.series if each.points and is_named]
@@ -397,8 +509,9 @@ def _scatter(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     import altair
 
     y = altair.Y("value:Q", **_values_axis(chart))
-    points = base.mark_point(filled=True, size=70, opacity=0.8)
-    return [points.encode(x=_over_x(chart), y=y, color=_color(chart), shape=_shape(chart))]
+    points = base.mark_point(filled=True, size=DOT_SIZE, opacity=0.8)
+    dots = points.encode(x=_over_x(chart), y=y, color=_color(chart), shape=_shape(chart))
+    return [dots, *_beside_marks(base, chart)]
 
 
 _Layers = Callable[["altair.Chart", Chart], "list[altair.Chart]"]
@@ -419,12 +532,6 @@ def _shape(chart: Chart) -> "altair.Shape":
     return altair.Shape("series:N", title=None, scale=scale, legend=None)
 
 
-def _format(chart: Chart) -> "altair.Text":
-    import altair
-
-    return altair.Text("value:Q", format={"share": ".1%", "count": ",d"}.get(chart.shown, ".2f"))
-
-
 def _ink() -> Any:
     import altair
 
@@ -432,17 +539,47 @@ def _ink() -> Any:
 
 
 def _with_tooltips(svg: str, chart: Chart) -> str:
-    """Name the picture for screen readers, and give each mark its words as a tooltip."""
+    """Name the picture for screen readers, give each mark its words as a tooltip, and link the marks of points.
+
+    Without links the picture is one thing to a screen reader, described as a whole; the table has each value.
+    """
     ElementTree.register_namespace("", _SVG)
     root = ElementTree.fromstring(svg)  # noqa: S314 - made by vl-convert from our own specification
-    root.set("role", "img")
+    links = _links(chart)
+    root.set("role", "group" if links else "img")
     root.set("aria-label", f"{chart.title}. {chart.description}")
-    for mark in root.iter():
-        words = mark.get("aria-label")
-        if mark is not root and words and mark.get("aria-roledescription") not in {"axis", "legend", "title"}:
-            ElementTree.SubElement(mark, f"{{{_SVG}}}title").text = words
-        if mark is not root:
-            # The picture is one thing to a screen reader, described as a whole; the table has each value.
+    stops = 0
+    for parent in list(root.iter()):
+        for place, mark in enumerate(parent):
+            words = mark.get("aria-label")
+            is_mark = words and mark.get("aria-roledescription") not in {"axis", "legend", "title"}
             for name in ("role", "aria-label", "aria-roledescription", "aria-hidden"):
                 mark.attrib.pop(name, None)
+            if links and mark.tag == f"{{{_SVG}}}text":
+                mark.set("aria-hidden", "true")
+            if not words or not is_mark:
+                if mark.tag == f"{{{_SVG}}}text":
+                    # Or it hides the tooltip and the link of the mark behind it.
+                    mark.set("pointer-events", "none")
+                continue
+            ElementTree.SubElement(mark, f"{{{_SVG}}}title").text = words
+            if words in links and mark.tag == f"{{{_SVG}}}path":
+                about = {"href": links[words], "aria-label": words}
+                stops += 1
+                parent[place] = _linked(mark, about if stops <= MOST_STOPS else {**about, "tabindex": "-1"})
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _links(chart: Chart) -> dict[str, str]:
+    """Return the words of a point -> its link. Points with the same words and different links have none."""
+    found: dict[str, set[str]] = {}
+    for series in chart.series:
+        for point in series.points:
+            found.setdefault(_point_words(series, point, chart), set()).add(point.link)
+    return {words: link for words, links in found.items() if len(links) == 1 and (link := next(iter(links)))}
+
+
+def _linked(mark: ElementTree.Element, attributes: Mapping[str, str]) -> ElementTree.Element:
+    link = ElementTree.Element(f"{{{_SVG}}}a", dict(attributes))
+    link.append(mark)
+    return link

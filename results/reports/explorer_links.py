@@ -61,6 +61,13 @@ def list_query(*, study: str = "", category: tuple[str, str] = (ALL, ALL), **nar
     return "&".join(filter(None, [query, where]))
 
 
+def link_of(count: object) -> str:
+    """Return the link of a chart's mark with this count, which may be older than the list; "" without a list."""
+    if not isinstance(count, LinkedCount) or not count:
+        return ""
+    return f"?{'&'.join(filter(None, [count.query, f'{COUNTED}={count.instances}']))}"
+
+
 ACCEPTED, REJECTED = in_address(Outcome.ACCEPTED), in_address(Outcome.REJECTED)
 CONFLICTING = in_address(Outcome.CONFLICTING)
 # What an address asks of a question -> whether a question fulfils it.

@@ -77,7 +77,7 @@ def say_decisions(table: Table) -> str:
     said = [f"{_text(row[name], 'count')} {name.lower()}" for name in outcomes if row.get(name) is not None]
     if undone := row.get("Undone"):
         said.append(f"{_text(undone, 'count')} undone")
-    undecided = _text(row.get("None yet"), "count")
+    undecided = _text(row.get("Undecided"), "count")
     asked = _count(row[unit], unit.split()[0].lower().removesuffix("s"))
     return f"Of {asked}: {', '.join(said)}, {undecided or '0'} undecided so far."
 

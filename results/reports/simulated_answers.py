@@ -23,7 +23,8 @@ def mark_simulated(cards: Iterable[Card], studies: Sequence[StudyFacts]) -> list
         slugs = dict.fromkeys(slug for table in card.tables for slug in table.rests_on)
         below = [by_slug[slug] for slug in slugs if slug in by_slug]
         notice = notice_of(played for study in below for played in (*study.above, *_simulated_studies(study)))
-        found.append(replace(card, simulated=notice))
+        chart = card.chart if card.chart is None else replace(card.chart, is_simulated=bool(notice))
+        found.append(replace(card, simulated=notice, chart=chart))
     return found
 
 

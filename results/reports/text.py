@@ -1,6 +1,8 @@
 """Tables as text: every number rounded once, half up, from its exact value."""
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -10,6 +12,8 @@ from results.reports.explorer_links import ALL
 NOT_DEFINED = "—"
 # The column of types, and its text for instances without one.
 TYPE, NO_TYPE = "Type", "no type"
+# The beginning of a digest at the end of a model's name.
+_WEIGHTS = re.compile(r" \([0-9a-f]{12}\)$")
 _ONE = Decimal("0.1")
 _TWO = Decimal("0.01")
 _THREE = Decimal("0.001")
@@ -71,6 +75,17 @@ def category_label(category: tuple[str, str]) -> str:
     """Return a type and subtype as a label."""
     type, subtype = category
     return ALL if category == (ALL, ALL) else f"{type or NO_TYPE} {subtype}".rstrip()
+
+
+def short_model_names(names: Iterable[str]) -> dict[str, str]:
+    """Return model -> its name without its weights, or its whole name if that would be the name of several.
+
+    Example: "CLIP 1 (d26faefd4fad)" is "CLIP 1".
+    """
+    known = list(dict.fromkeys(names))
+    short = {name: _WEIGHTS.sub("", name) for name in known}
+    several = Counter(short.values())
+    return {name: short[name] if several[short[name]] == 1 else name for name in known}
 
 
 def text_table(table: Table) -> TextTable:

@@ -21,6 +21,11 @@ def numbers_for(
     return _look_up(page, project, study)
 
 
+def stored_results(project: Project) -> cached_statistics.CachedStatistics:
+    """Return the stored results of a project, and have them computed in the background when they are due."""
+    return _look_up(KeptNumbers.Page.PROJECT_RESULTS, project)
+
+
 def figures_for(project: Project) -> cached_statistics.CachedStatistics:
     """Count the figures and facets of the instances of `project`: at once if it is small, else in the background.
 

@@ -12,7 +12,7 @@ from background.tasks import send
 from results.actions.charts import look_up_charts, look_up_live_charts
 from results.models import StoredChart
 from results.reports.base import Chart
-from results.reports.charts import from_plain, in_light_colors
+from results.reports.charts import for_file, from_plain, in_light_colors
 from results.views.form_values import read_field
 from results.views.guards import project_view
 from studies.models import Project, Study
@@ -63,12 +63,13 @@ def chart_file(request: HttpRequest, project: Project, digest: str, format: str)
         raise Http404
     row = get_object_or_404(StoredChart, project=project, digest=digest, drawn_at__isnull=False)
     contents: dict[str, Callable[[], str | bytes]] = {
-        "svg": lambda: in_light_colors(row.svg),
+        "svg": lambda: for_file(row.svg, from_plain(row.values)),
         "png": lambda: bytes(row.png or b""),
         "pdf": lambda: bytes(row.pdf or b""),
         "json": lambda: in_light_colors(json.dumps(row.specification, indent=1)),
     }
     response = HttpResponse(contents[format](), content_type=TYPES[format])
-    name = f"{project.slug}-{row.values['name']}{'.vl' if format == 'json' else ''}.{format}"
+    is_simulated = "-simulated" if row.values.get("is_simulated") else ""
+    name = f"{project.slug}-{row.values['name']}{is_simulated}{'.vl' if format == 'json' else ''}.{format}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

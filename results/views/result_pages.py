@@ -14,6 +14,7 @@ from results.queries.instances.human_model_disagreement import human_model_disag
 from results.queries.people.text_authors import asking_studies, written_kinds
 from results.queries.reports.report_rows import project_facts
 from results.queries.studies.overview import answers_sent
+from results.queries.studies.simulated_answers import simulated_in_project
 from results.reports.base import Report
 from results.reports.build import report_of
 from results.reports.page_tables import PageCard, cards_from_plain, page_cards
@@ -74,12 +75,22 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     kept = numbers_for(page, project, answers=answers_sent(project))
     # Of a small project too, a report is made once and read until something changes.
     stored = kept or compute_now(page=page, project=project, now=timezone.now())
-    cards = cards_from_plain(stored.numbers or ())
+    cards = _project_cards(stored)
     # Counted again, so that every count matches the list it links to.
     disagreements = human_model_disagreements(project) if _has_disagreement_table(cards) else ()
-    context = {"project": project, "cards": _with_charts(project, cards), "kept": kept, "formats": FORMAT_NAMES}
+    context = {
+        "project": project,
+        "simulated": simulated_in_project(project),
+        "cards": _with_charts(project, cards),
+        "kept": kept,
+        "formats": FORMAT_NAMES,
+    }
     context |= disagreement_context(project, disagreements)
     return render(request, "results/results/project.html", context)
+
+
+def _project_cards(kept: CachedStatistics) -> list[PageCard]:
+    return cards_from_plain(kept.numbers["cards"] if kept.numbers else ())
 
 
 @project_view(Verb.VIEW)
@@ -87,7 +98,8 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
 def project_table(request: HttpRequest, project: Project, table: str, format: str) -> HttpResponse:
     """Return one table of the results of `project` as a file."""
     kept = numbers_for(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))
-    return _table_file(kept, lambda: report_of(project_facts(project)), table, format, project.slug)
+    stored = None if kept is None else _project_cards(kept)
+    return _table_file(stored, lambda: report_of(project_facts(project)), table, format, project.slug)
 
 
 @study_view(Verb.VIEW)
@@ -95,23 +107,26 @@ def project_table(request: HttpRequest, project: Project, table: str, format: st
 def study_table(request: HttpRequest, study: Study, table: str, format: str) -> HttpResponse:
     """Return one table of the results of `study` as a file."""
     kept = numbers_for(KeptNumbers.Page.STUDY_RESULTS, study.project, study, answers=answers_sent(study))
-    return _table_file(kept, lambda: whole_report(study), table, format, f"{study.project.slug}-{study.slug}")
+    stored = None if kept is None else cards_from_plain(kept.numbers or ())
+    return _table_file(stored, lambda: whole_report(study), table, format, f"{study.project.slug}-{study.slug}")
 
 
 def _table_file(
-    kept: CachedStatistics | None, report: Callable[[], Report], name: str, format: str, about: str
+    kept: Sequence[PageCard] | None, report: Callable[[], Report], name: str, format: str, about: str
 ) -> HttpResponse:
     """Return a table with exact values or, where its page shows stored numbers, with these."""
     if format not in WRITERS:
         raise Http404
     if kept is None:
-        exact = [table for table in report().tables if table.name == name]
-        contents = [WRITERS[format](table) for table in exact]
+        exact = [(card.simulated, table) for card in report().cards for table in card.tables if table.name == name]
+        contents = [(simulated, WRITERS[format](table)) for simulated, table in exact]
     else:
-        stored = [table for card in cards_from_plain(kept.numbers or ()) for table in card.tables if table.name == name]
-        contents = [STORED_WRITERS[format](table) for table in stored]
+        stored = [(card.simulated, table) for card in kept for table in card.tables if table.name == name]
+        contents = [(simulated, STORED_WRITERS[format](table)) for simulated, table in stored]
     if not contents:
         raise Http404
-    response = HttpResponse(contents[0], content_type=TYPES[format])
-    response["Content-Disposition"] = f'attachment; filename="{about}-{name}.{format}"'
+    simulated, content = contents[0]
+    response = HttpResponse(content, content_type=TYPES[format])
+    file = f"{about}-{name}{'-simulated' if simulated else ''}.{format}"
+    response["Content-Disposition"] = f'attachment; filename="{file}"'
     return response

@@ -9,6 +9,7 @@ from playwright.sync_api import Page
 from results.reports import charts
 from results.reports.base import LONGEST_SHORT_LABEL, Chart, Point, Series
 from tests.browser.stage import set_window
+from tests.browser.test_accessibility import assert_accessible
 
 PHONE = (390, 844)
 STYLES = Path(settings.BASE_DIR) / "static" / "css"
@@ -51,3 +52,31 @@ def test_a_chart_wider_than_a_phone_scrolls_in_its_frame_and_letters_keep_their_
     assert (found["content"] > found["frame"]) == scrolls
     assert found["page"] == PHONE[0]
     assert found["shadows"] > len("none")
+
+
+def test_marks_with_links_are_reached_by_keyboard_and_named_for_screen_readers(page: Page) -> None:
+    points = [Point(f"study {number}", number, link=f"?study={number}&state=accepted") for number in range(1, 24)]
+    chart = Chart("funnel", "Funnel", "", "bars", "count", "Instances", [Series("", points)])
+    svg = charts.with_addresses(charts.draw(chart).svg, lambda link: f"#there{link}")
+    styles = "".join((STYLES / f"{name}.css").read_text(encoding="utf-8") for name in ("workspace", "results"))
+    head = "<!doctype html><html lang=en><title>Results</title>"
+    styles = f"<style>:root {{ --ink: black; --ink-soft: #555; --line: #ddd }} {styles}</style>"
+    figure = f'<figure class="chart" role="region" aria-label="Chart" tabindex="0">{svg}</figure>'
+    set_window(page, 1366, 768)
+    page.set_content(f"{head}{styles}<main><h1>Results</h1>{figure}</main>")
+    assert_accessible(page)
+    assert page.get_by_role("link").count() == len(points)
+    # After the chart as a whole come twenty of its marks; the table has them all.
+    reached = []
+    for _ in range(25):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.getAttribute('aria-label')"))
+    assert reached[:21] == ["Chart", *(f"study {number}: {number}" for number in range(1, 21))]
+    assert not {f"study {number}: {number}" for number in (21, 22, 23)} & set(reached)
+    third = page.get_by_role("link", name="study 3: 3")
+    third.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    assert third.locator("path").evaluate("mark => getComputedStyle(mark).strokeWidth") == "2px"
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#there?study=3&state=accepted"

@@ -207,7 +207,9 @@ def outcomes_said(study: str, client: Client, report: Report) -> Iterator[tuple[
     """Yield where it is said how many instances of `study` have which outcome."""
     row = next(row for row in report["funnel"] if (row["Study"], row["Type"], row["Subtype"]) == (study, "all", "all"))
     known = ("none yet", "agreed", "conflicting", "accepted", "rejected", "undone")
-    yield "report", {word: row[word.capitalize()] for word in known if row.get(word.capitalize())}
+    # Columns call what has no outcome yet as pages do.
+    columns = {word: "Undecided" if word == "none yet" else word.capitalize() for word in known}
+    yield "report", {word: row[column] for word, column in columns.items() if row.get(column)}
     step = next(s for s in client.get("/projects/vases/").context["funnel"].steps if s.study.slug == study)
     yield "project page", {str(word): n for word, n in step.cell.counts.of.items() if n}
     listed = {word: shown_by(f"?study={study}&state={word.replace(' ', '-')}", client) for word in known}

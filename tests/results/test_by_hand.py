@@ -164,7 +164,7 @@ def test_the_funnel(report: Report, client: Client) -> None:
     # and a-five by T4 after T2 was rejected; of b-five T6 is undone. second accepts nothing, and asks about the same
     # images, of which it lacks c-five, and for ratings of the three whole sets, of which one of six is there; what T6
     # brought is undone, the image and the rating.
-    columns = ("Instances asked", "None yet", "Accepted", "Rejected", "Undone")
+    columns = ("Instances asked", "Undecided", "Accepted", "Rejected", "Undone")
     said = cells(report["funnel"], ("Type", "Study"), columns)
     assert said["all", "tell"] == [3, 2, 4, 0, 0]
     assert said["all", "find"] == [3, 0, 4, 0, 1]

@@ -14,7 +14,7 @@ from results.exporting.rows import GivenResponse, response_record
 
 
 class Responses(CsvWriter):
-    title = "All responses, CSV (task, worker, label, ...)"
+    title = "All answers, one per row, for your own analysis, CSV (annotators in column worker)"
     rows: Literal["responses"] = "responses"
     filename = "responses.csv"
     columns = RESPONSE

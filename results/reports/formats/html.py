@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from html import escape
 
 from results.reports.base import Card, Report, Table
-from results.reports.charts import NOT_DRAWN, Drawing, in_light_colors
+from results.reports.charts import NOT_DRAWN, Drawing, for_file
 from results.reports.text import text_table
 
 _STYLE = """
@@ -40,7 +40,7 @@ def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> str:
     picture = ""
     if card.chart is not None and drawings is not None:
         drawing = drawings.get(card.chart.name)
-        picture = f"\n<figure>{in_light_colors(drawing.svg)}</figure>" if drawing else f"\n<p>{NOT_DRAWN}</p>"
+        picture = f"\n<figure>{for_file(drawing.svg, card.chart)}</figure>" if drawing else f"\n<p>{NOT_DRAWN}</p>"
     tables = "\n".join(render_table(table) for table in card.tables)
     if card.chart is not None and drawings is not None and card.chart.method:
         tables += f'\n<p class="remark">{escape(card.chart.method)}</p>'

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from results.reports.base import Card, Report, Table
-from results.reports.charts import NOT_DRAWN, Drawing, in_light_colors
+from results.reports.charts import NOT_DRAWN, Drawing, for_file
 from results.reports.text import text_table
 
 
@@ -13,7 +13,8 @@ def files(report: Report, drawings: Mapping[str, Drawing] | None) -> dict[str, b
     for title, cards in report.sections:
         parts.append(f"## {escape(title)}")
         parts += [part for card in cards for part in _card(card, drawings)]
-    pictures = {f"{name}.svg": in_light_colors(drawing.svg).encode() for name, drawing in (drawings or {}).items()}
+    drawn = [(chart, drawings[chart.name]) for chart in report.charts if drawings and chart.name in drawings]
+    pictures = {f"{chart.name}.svg": for_file(drawing.svg, chart).encode() for chart, drawing in drawn}
     return {"report.md": ("\n\n".join(parts) + "\n").encode(), **pictures}
 
 

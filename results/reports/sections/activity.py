@@ -97,7 +97,7 @@ def wages_chart(name: str, wages: Sequence[tuple[str, float]], *, currency: str,
         points = []
         for who, wage in paid:
             before[who] += 1
-            points.append(Point(f"{who} ({before[who]})" if before[who] > 1 else who, wage))
+            points.append(Point(f"{who} ({before[who]})" if before[who] > 1 else who, wage, link=who))
         return Chart(name, title, words, "dots", "money", axis, [Series("", points)], references, "Annotator")
     series = histogram({"": Counter(wage for _, wage in paid)}, unit=currency)
     return Chart(name, title, words, "histogram", "count", "Sessions", series, references, axis)

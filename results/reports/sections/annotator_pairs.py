@@ -9,8 +9,8 @@ from analytics.agreement import Coefficient, estimate, gwet_ac1, percent_agreeme
 from analytics.annotator_pairs import LEAST_SHARED, MeanOfPairs, Pair, mean_of_pairs, pairs_within
 from analytics.intervals.bootstrap import Interval, interval_of
 from analytics.ratings import CodedRatings
-from results.reports.base import SEED, Cell, Chart, Column, LinkedCount, Point, Series, Table
-from results.reports.cells import ends_of, limits_or_reason, range_or_reason, value_or_reason
+from results.reports.base import SEED, Cell, Chart, Column, LinkedCount, Point, Series, Table, Undefined
+from results.reports.cells import ends_of, intervals_note, limits_or_reason, range_or_reason, value_or_reason
 from results.reports.explorer_links import list_query
 from results.reports.facts import AnswerFacts, StudyFacts
 from results.reports.labels import PARTS, AgreementLabels, answers_to, kappa_paradox_note, main_labels
@@ -208,21 +208,30 @@ def _left_out(mean: MeanOfPairs) -> str:
 
 def pairs_chart(found: Mapping[str, Sequence[PairAgreement]]) -> Chart:
     points = []
+    reasons: list[tuple[str, str | None]] = []
     is_drawn = sum(map(len, found.values())) <= MOST_PAIRS_DRAWN
     for study, pairs in found.items():
         before = f"{study}: " * (len(found) > 1)
         for alike in _alike(pairs):
             name = f"{before}{_kind_prefix(alike[0], pairs)}"
             for pair in alike if is_drawn else ():
-                points.append(Point(f"{name}{pair.name}", pair.kappa.value, *ends_of(range_or_reason(pair.interval))))
+                if pair.kappa.value is None:
+                    continue
+                interval = range_or_reason(pair.interval)
+                points.append(Point(f"{name}{pair.name}", pair.kappa.value, *ends_of(interval)))
+                if isinstance(interval, Undefined):
+                    reasons.append((points[-1].label, interval.reason))
             mean = _mean_of(alike)
-            if mean.n_pairs > 1:
+            if mean.n_pairs > 1 and mean.value is not None:
                 points.append(Point(f"{name}mean of {mean.n_pairs} pairs", mean.value, mean.low, mean.high))
     known = [f"{point.label} {point.value:.2f}" for point in points if point.value is not None]
     has_intervals = any(point.low is not None for point in points)
     axis = f"Cohen's kappa{', with its 95 % interval' * has_intervals}"
     words = f"Cohen's kappa{' with 95 % intervals' * has_intervals}: {', '.join(known) or 'none is defined'}."
-    return Chart("pairs", "Agreement of pairs of annotators", words, "dots", "coefficient", axis, [Series("", points)])
+    title = "Agreement of pairs of annotators"
+    series = [Series("", points)]
+    note = intervals_note("Chart: intervals of pairs are for other questions.", reasons) if reasons else ""
+    return Chart("pairs", title, words, "dots", "coefficient", axis, series, method=note)
 
 
 def _kind_prefix(pair: PairAgreement, pairs: Sequence[PairAgreement]) -> str:

@@ -133,7 +133,9 @@ def annotators_table(
     columns += [Column(f"{model}: {title}", "share") for title in compared for model in MODELS]
     notes = [*_notes(_several([one for one in answers if not one.added])), *_habits(answers)]
     notes += _notes_on_measures(answers, [kinds[kind] for kind in asked])
-    return _without_empty(Table("annotators", "Annotators", columns, rows, notes), one_kind=len(asked) == 1)
+    one_kind = len(asked) == 1
+    title = "How each annotator answered" + ", by kind of question" * (not one_kind)
+    return _without_empty(Table("annotators", title, columns, rows, notes), one_kind=one_kind)
 
 
 @dataclass(frozen=True)
@@ -493,7 +495,7 @@ def speed_chart(answers: Sequence[PersonsAnswer]) -> Chart:
             seconds = [one.seconds for one in by_annotator[name] if one.seconds is not None]
             if agreed.share is not None and seconds:
                 median = percentile(seconds, Fraction(1, 2))
-                points.append(Point(f"{name}, median {median:.1f} s", agreed.share, x=median))
+                points.append(Point(f"{name}, median {median:.1f} s", agreed.share, x=median, link=name))
                 shown.add(name)
         series.append(Series(kind, points))
     series = [each for each in series if each.points]

@@ -1,14 +1,18 @@
 """People, time and cost, on our own clock from arrival to return."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from analytics.work.pay import Wage, hourly_wage, projected_cost
-from results.reports.base import Cell, Chart, Column, LinkedCount, Table, Undefined
+from results.reports.base import Cell, Chart, Column, LinkedCount, Point, Reference, Series, Table, Undefined
 from results.reports.explorer_links import NOT_SHOWN, SETTLED, list_query
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.sections.activity import wages_chart
+from studies.wording import format_count
 
 FINISHED, WAITED = "finished", "waited"
+# Of wages in a chart of many sessions, so that it has few dots on each other.
+WAGE_DIGITS = 1
 PAYS_NOTHING = "The study pays nothing."
 
 
@@ -85,6 +89,31 @@ def cost_chart(study: StudyFacts) -> Chart:
     wages = sorted(float(paid.hourly(study.per_session, study.per_answer)) for paid in study.paid)
     unnamed = [("", wage) for wage in wages]
     return wages_chart("wages", unnamed, currency=study.currency, minimum=study.minimum_hourly_pay)
+
+
+def project_wages_chart(studies: Sequence[StudyFacts]) -> Chart:
+    """Chart the hourly wages of finished sessions of each study that pays, against the site's minimum.
+
+    Equal wages of a study are one dot. Studies with another currency than the first are left out.
+    """
+    pays = [study for study in studies if study.paid and (study.per_session or study.per_answer)]
+    currency = pays[0].currency if pays else ""
+    of_one = [study for study in pays if study.currency == currency]
+    points, words, low, minimum = [], [], 0, None
+    for study in of_one:
+        wages = [float(paid.hourly(study.per_session, study.per_answer)) for paid in study.paid]
+        rounded = Counter(round(wage, WAGE_DIGITS) for wage in wages)
+        points += [Point(study.slug, wage) for wage in sorted(rounded)]
+        words.append(f"{study.slug}: {format_count(len(wages), 'session')}, {min(wages):.2f} to {max(wages):.2f}")
+        if study.minimum_hourly_pay is not None:
+            minimum = study.minimum_hourly_pay
+            low += sum(wage < minimum for wage in wages)
+    lines = [] if minimum is None else [Reference(f"minimum {minimum:.2f}", float(minimum))]
+    described = f"{'; '.join(words)}.{f' {low:,} under the minimum.' if lines else ''}"
+    others = [study.slug for study in pays if study.currency != currency]
+    note = f"Chart: without {', '.join(others)}, whose currency is another." if others else ""
+    title, axis = "Hourly wage of each session, by study", f"{currency} an hour"
+    return Chart("wages", title, described, "dots", "money", axis, [Series("", points)], lines, method=note)
 
 
 def protocol_table(project: ProjectFacts) -> Table:

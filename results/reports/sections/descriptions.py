@@ -41,7 +41,7 @@ from analytics.retrieval import (
 from analytics.scales import number_of
 from results.reports.base import SEED, Cell, Chart, Column, Point, Reference, Series, Table, Undefined
 from results.reports.cells import limits_or_reason, range_or_reason, range_over_instances, share_of, value_or_reason
-from results.reports.explorer_links import ALL, ANSWERED, SEVERAL, in_address, question_count
+from results.reports.explorer_links import ALL, ANSWERED, SEVERAL, in_address, link_of, question_count
 from results.reports.facts import DescribedSets, QuestionFacts, StudyFacts
 from results.reports.histogram import histogram
 from studies.descriptions import TRAIN_WORKER, UNSEEN_WORKER
@@ -193,6 +193,27 @@ def description_outcomes_table(found: Sequence[DescriptionStudy]) -> Table:
     ]
     title = "Outcomes of the descriptions"
     return Table("descriptions", title, columns, rows, notes, _slugs(found))
+
+
+def description_outcomes_chart(found: Sequence[DescriptionStudy]) -> Chart:
+    """Chart the outcomes of the descriptions that were asked about, by type of their sets.
+
+    Each part of a bar leads to its sets.
+    """
+    names = ("accepted", "rejected", "conflicting", "undecided")
+    points: dict[str, list[Point]] = {name: [] for name in names}
+    for each in found:
+        for group, fates in _description_outcomes(each).items():
+            label = f"{each.study.slug}: " * (len(found) > 1) + group
+            _, *decided = _outcome_cells(each, group, fates)
+            for name, count in zip(names, (*decided, fates.undecided), strict=True):
+                points[name].append(Point(label, int(count), link=link_of(count)))
+    series = [Series(name, of) for name, of in points.items() if any(point.value for point in of)]
+    words = "; ".join(
+        f"{each.name}: " + ", ".join(f"{point.label} {point.value:,}" for point in each.points) for each in series
+    )
+    title, unit = "Outcomes of the descriptions", "Descriptions"
+    return Chart("descriptions", title, f"{words}.", "stacked", "count", unit, series)
 
 
 def _over_sets(each: DescriptionStudy, name: str) -> Cell:

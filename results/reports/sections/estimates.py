@@ -20,7 +20,7 @@ from analytics.alternative_annotator import (
 )
 from analytics.intervals.prediction_powered_inference import METHOD, prediction_powered_scores
 from analytics.scores import Outcomes
-from results.reports.base import Cell, Column, Table
+from results.reports.base import Cell, Chart, Column, Point, Range, Series, Table
 from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
 from results.reports.facts import ProjectFacts
 from results.reports.sections.funnel import kept_instances
@@ -87,6 +87,31 @@ def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table
     ]
     slugs = [baseline.study.slug for baseline in baselines]
     return Table("powered", "Estimates: people on instances that only models answered", columns, rows, notes, slugs)
+
+
+def powered_chart(powered: Table) -> Chart:
+    """Chart the estimates of `powered` and, with one model, what people alone give on what it answered."""
+    titles = [column.title for column in powered.columns]
+    rows = [dict(zip(titles, row, strict=True)) for row in powered.rows]
+    several = len({row["Study"] for row in rows}) > 1
+    has_one_model = len({row["Model"] for row in rows}) == 1
+    by_name: dict[str, list[Point]] = {}
+    for row in rows:
+        label = f"{row['Study']}: " * several + str(row["Score"])
+        for name, value, interval in (
+            ("people alone", row["People alone"], row["95 % interval, people alone"]),
+            (f"with {row['Model']}", row["Estimate"], row["95 % interval"]),
+        ):
+            # The sentence leaves out estimates without an interval, too.
+            if isinstance(value, float) and isinstance(interval, Range) and (has_one_model or name != "people alone"):
+                by_name.setdefault(name, []).append(Point(label, value, interval.low, interval.high))
+    series = [Series(name, points) for name, points in by_name.items()]
+    words = "; ".join(
+        f"{each.name}: " + ", ".join(f"{point.label} {point.value or 0:.1%}" for point in each.points)
+        for each in series
+    )
+    title, axis = "Estimated score of people on the dataset", "Share right; lines: 95 % intervals"
+    return Chart("powered", title, f"{words}.", "dots", "share", axis, series)
 
 
 def _powered_rows(baseline: Baseline, model: ModelOutcomes) -> Iterable[Sequence[Cell]]:

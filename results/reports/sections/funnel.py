@@ -15,8 +15,9 @@ from analytics.outcomes import (
     progress_of_instance,
 )
 from results.reports.base import Cell, Chart, Column, LinkedCount, Point, Series, Table
-from results.reports.explorer_links import ALL, in_address, list_query, word_of
+from results.reports.explorer_links import ALL, in_address, link_of, list_query, word_of
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
+from results.reports.text import category_label
 
 Category = tuple[str, str]
 # An instance id, and the part of it; `WHOLE` for all of it.
@@ -24,6 +25,7 @@ Item = tuple[int, str]
 EVERYTHING: Category = (ALL, ALL)
 INSTANCES, ITEMS = "instances", "items"
 INSTANCES_ASKED, ITEMS_ASKED = "Instances asked", "Items asked"
+UNDECIDED = word_of(Outcome.NONE_YET).capitalize()
 
 
 def have_types(categories: Iterable[Sequence[str]]) -> bool:
@@ -38,7 +40,7 @@ def funnel_table(project: ProjectFacts) -> Table:
     has_parts = any(asks_about_parts(study) for study in project.studies)
     columns = [Column("Study"), Column("Purpose"), Column("Type"), Column("Subtype")]
     columns += [Column(title, "count") for title in (INSTANCES_ASKED, *([ITEMS_ASKED] if has_parts else []))]
-    columns += [Column(name.capitalize(), "count") for name in shown]
+    columns += [Column(word_of(name).capitalize(), "count") for name in shown]
     nothing: list[Cell] = [None for _ in (*([ITEMS_ASKED] if has_parts else []), *shown)]
     rows: list[Sequence[Cell]] = [
         ("imported", "", *category, LinkedCount(n, list_query(category=category)), *nothing)
@@ -255,19 +257,58 @@ def _examples_per_instance(project: ProjectFacts) -> int:
 
 
 def funnel_chart(project: ProjectFacts, funnel: Table) -> Chart:
-    """Chart the rows of `funnel`, the table of `project`, for all categories together."""
+    """Chart the rows of `funnel`, the table of `project`, for all categories together.
+
+    Each bar leads to its instances.
+    """
     titles = [column.title for column in funnel.columns]
     unit = "Items" if ITEMS_ASKED in titles else "Instances"
     rules = {study.slug: study.rule for study in project.studies}
-    points = []
+    asked_about, accepted_by, words = [], [], []
+    names: dict[str, None] = {}
     for row in funnel.rows:
         said = dict(zip(titles, row, strict=True))
-        slug, accepted = said["Study"], said.get(Outcome.ACCEPTED.capitalize())
+        slug, accepted = str(said["Study"]), said.get(Outcome.ACCEPTED.capitalize())
         asked = said.get(ITEMS_ASKED) or said[INSTANCES_ASKED]
         if said["Type"] == ALL and isinstance(asked, int):
-            points.append(Point(f"{slug}: asked" if said["Purpose"] else str(slug), int(asked)))
+            asked_about.append(_bar(slug, asked))
+            words.append(f"{slug}: {'asked ' if said['Purpose'] else ''}{asked:,}")
             if isinstance(accepted, int):
-                points.append(Point(f"{slug}: {word_of(Outcome.ACCEPTED, rules[str(slug)])}", int(accepted)))
-    words = ", ".join(f"{point.label} {point.value:,}" for point in points)
+                name = word_of(Outcome.ACCEPTED, rules[slug])
+                names[name] = None
+                accepted_by.append(_bar(slug, accepted))
+                words.append(f"{slug}: {name} {accepted:,}")
+    series = [Series("imported or asked", asked_about)]
+    series += [Series(" or ".join(names), accepted_by)] if accepted_by else []
     title = "From candidates to instances"
-    return Chart("funnel", title, f"{unit}: {words}.", "bars", "count", unit, [Series("", points)])
+    return Chart("funnel", title, f"{unit}: {', '.join(words)}.", "bars", "count", unit, series)
+
+
+def _bar(label: str, count: int) -> Point:
+    return Point(label, int(count), link=link_of(count))
+
+
+def decisions_chart(decisions: Table) -> Chart:
+    """Chart the outcomes of one study by category: the rows of its table of decisions.
+
+    Each part of a bar leads to its instances.
+    """
+    titles = [column.title for column in decisions.columns]
+    unit = "Items" if ITEMS_ASKED in titles else "Instances"
+    outcomes = titles[titles.index(UNDECIDED) :]
+    rows = [dict(zip(titles, row, strict=True)) for row in decisions.rows]
+    # All categories together, and each type with its subtype.
+    labels = {number: category_label((str(row["Type"]), str(row["Subtype"]))) for number, row in enumerate(rows)}
+    if not have_types([(str(row["Type"]), str(row["Subtype"])) for row in rows]):
+        labels = dict(list(labels.items())[:1])
+    series = [
+        Series(
+            name.lower(),
+            [_bar(label, count) for number, label in labels.items() if isinstance(count := rows[number][name], int)],
+        )
+        for name in outcomes
+    ]
+    series = [each for each in series if any(point.value for point in each.points)]
+    words = ", ".join(f"{each.points[0].value:,} {each.name}" for each in series if each.points[0].label == ALL)
+    title = "Outcomes by category"
+    return Chart("decisions", title, f"{unit}: {words}.", "stacked", "count", unit, series)

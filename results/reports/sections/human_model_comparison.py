@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analytics.comparison import PeopleComparison, compare_people, holm
-from results.reports.base import Cell, Chart, Column, Point, Series, Table
+from results.reports.base import Cell, Chart, Column, Point, Reference, Series, Table
 from results.reports.cells import limits_or_reason, value_or_reason
 from results.reports.sections.people import FOUR, OF_FOUR, UnitScore
 from results.reports.sections.scores import Baseline, questions_per_unit
-from results.reports.text import percent
+from results.reports.text import percent, short_model_names
 from studies.wording import format_count
 
 # More are unreadable; those with the most answers are drawn.
@@ -54,6 +54,26 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
     ]
     slugs = [baseline.study.slug for baseline in baselines]
     return Table("comparison", "People against models", columns, rows, notes, slugs)
+
+
+def comparison_chart(baselines: Sequence[Baseline]) -> Chart:
+    """Chart by how much people are better than each model, by score."""
+    compared = [each for baseline in baselines for each in _comparisons(baseline)]
+    several = len({each.study for each in compared}) > 1
+    by_model: dict[str, list[Point]] = {}
+    for each in compared:
+        label = f"{each.study}: " * several + each.score
+        by_model.setdefault(each.model, []).append(Point(label, each.found.value, each.found.low, each.found.high))
+    known = {model: [point for point in points if point.value is not None] for model, points in by_model.items()}
+    short = short_model_names(known)
+    series = [Series(short[model], points) for model, points in known.items() if points]
+    words = "; ".join(
+        f"{each.name}: " + ", ".join(f"{point.label} {percent(point.value or 0)}" for point in each.points)
+        for each in series
+    )
+    title, axis = "People minus models", "Difference of the shares right; lines: 95 % intervals"
+    lines = [Reference("equally good", 0)]
+    return Chart("comparison", title, f"{words}.", "dots", "share", axis, series, lines)
 
 
 def shared_units(baseline: Baseline) -> Iterable[tuple[str, str, list[UnitScore], Mapping[int, float]]]:
@@ -120,8 +140,11 @@ def differences_chart(baselines: Sequence[Baseline]) -> Chart:
         + f"Person {number} ({format_count(len(answered[person]), 'question')})"
         for number, person in enumerate(drawn, start=1)
     }
+    short = short_model_names(models)
     series = [
-        Series(who, [Point(label, _mean(of[person]) if person in of else None) for person, label in labels.items()])
+        Series(
+            short[who], [Point(label, _mean(of[person]) if person in of else None) for person, label in labels.items()]
+        )
         for who, of in models.items()
     ]
     left_out = f" The {len(drawn)} with the most answers of {len(by_person):,} people." * (len(by_person) > len(drawn))

@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from analytics.scores import Outcomes, Score, score
-from results.reports.base import Cell, Column, LinkedCount, Table
+from analytics.scores import CHANCE, Outcomes, Score, score, wilson_interval
+from results.reports.base import Cell, Chart, Column, LinkedCount, Point, Range, Reference, Report, Series, Table
 from results.reports.cells import share_of, share_range
 from results.reports.explorer_links import ALL, list_query
 from results.reports.facts import ProjectFacts
@@ -16,9 +16,11 @@ from results.reports.sections.funnel import (
     dataset_filters,
     dataset_studies,
     describe_dataset,
+    have_types,
     kept_instances,
 )
-from results.reports.sections.people import SCORES, in_category_order
+from results.reports.sections.people import GROUP, SCORES, in_category_order
+from results.reports.text import category_label, cell_text, percent, percent_range, short_model_names
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ def models_table(project: ProjectFacts) -> Table:
     """Return the scores of every model on the dataset."""
     columns = [Column("Model"), Column("Type"), Column("Subtype"), Column("Instances", "count")]
     columns += [Column(name, "share") for name in SCORES]
+    columns.append(Column(f"95 % interval of {GROUP}", "share"))
     kept, within = kept_instances(project), dataset_filters(project)
     rows: list[Sequence[Cell]] = []
     for model in models_on(project, sorted(kept)):
@@ -85,9 +88,9 @@ def models_table(project: ProjectFacts) -> Table:
             shares = (share_of(scores[name]) for name in SCORES)
             if are_listed and within is not None:
                 n = LinkedCount(n, list_query(category=category, model=model.listed_as, **within))
-            rows.append((model.who, *category, n, *shares))
+            rows.append((model.who, *category, n, *shares, share_range(scores[GROUP])))
     over = f"Over the instances of the dataset ({describe_dataset(project)}) that the model answered. {OF_AN_INSTANCE}"
-    notes = [over, *declared_note(project, {str(row[0]) for row in rows})]
+    notes = [f"{over} Wilson's intervals.", *declared_note(project, {str(row[0]) for row in rows})]
     rests_on = [study.slug for study in dataset_studies(project)]
     return Table("models", "Models on the dataset", columns, rows, notes, rests_on)
 
@@ -96,6 +99,53 @@ OF_AN_INSTANCE = (
     "An instance counts for I2T when both images were given their captions, for T2I when both captions were given "
     "their images, for Group when all four were right."
 )
+
+
+def models_chart(project: ProjectFacts) -> Chart:
+    """Chart the group score of every model on the dataset by category, or else how often it chose the caption."""
+    on_dataset = models_on(project, sorted(kept_instances(project)))
+    scores = {
+        model.who: {category: of[GROUP] for category, of in category_scores(model, project.categories).items()}
+        for model in on_dataset
+    }
+    what, title, chance = "Group score", "Group score of models per category", CHANCE[GROUP]
+    if not scores:
+        what, title, chance = "Captions chosen correctly", "How often models chose the caption of an image", 1 / 2
+        scores = {
+            model.name: {category: score(rights) for category, rights in _by_category(model.captions.items(), project)}
+            for model in project.models
+            if model.captions
+        }
+    short = short_model_names(scores)
+    series = [
+        Series(short[who], [score_point(category_label(category), found) for category, found in _drawn(of).items()])
+        for who, of in scores.items()
+    ]
+    words = "; ".join(
+        f"{each.name}: "
+        + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value is not None)
+        for each in series
+    )
+    axis = f"{what}; lines: 95 % intervals"
+    note = "Chart: Wilson's intervals, for other instances."
+    lines = [Reference("chance", chance)]
+    return Chart("models", title, f"{words}.", "dots", "share", axis, series, lines, method=note if series else "")
+
+
+def _drawn(scores: Mapping[Category, Score]) -> Mapping[Category, Score]:
+    """Return the scores of all instances, and of each type with its subtype."""
+    has_types = have_types(scores)
+    return {
+        category: found
+        for category, found in scores.items()
+        if category == (ALL, ALL) or (category[1] != ALL and has_types)
+    }
+
+
+def score_point(label: str, found: Score) -> Point:
+    """Return the share of a score with Wilson's interval."""
+    low, high = wilson_interval(found.count, found.n) or (None, None)
+    return Point(label, found.share, low, high)
 
 
 def captions_table(project: ProjectFacts) -> Table:
@@ -117,6 +167,44 @@ def captions_table(project: ProjectFacts) -> Table:
         *declared_note(project, {str(row[0]) for row in rows}),
     ]
     return Table("captions", "Models choosing the caption of an image", columns, rows, notes)
+
+
+@dataclass(frozen=True)
+class ModelShare:
+    """How often a model is right, as texts: the share, its interval ("" without one), what it is of and how many."""
+
+    share: str
+    interval: str
+    of: str
+
+
+# Table -> its columns with the model, its score and the interval, and what the score is of.
+_SHARES: Mapping[str, tuple[str, str, str, str]] = {
+    "models": ("Model", GROUP, f"95 % interval of {GROUP}", "{Instances} instances of the dataset, Group"),
+    "captions": ("Model", "Accuracy", "95 % interval", "{Instances} captions of imported instances"),
+    "intervals": ("Who", "Value", "95 % interval", "{Questions} questions of {Study}, {Score}"),
+}
+
+
+def model_shares(report: Report) -> dict[str, ModelShare]:
+    """Return the model of a report -> how often it is right: on the dataset, by captions, or on a study's questions.
+
+    The first of these that `report` has of it.
+    """
+    found: dict[str, ModelShare] = {}
+    for name, (who, value, interval, of) in _SHARES.items():
+        for row in (row for table in report.tables if table.name == name for row in _rows_by_title(table)):
+            share, limits = row[value], row[interval]
+            if row.get("Type", ALL) == row.get("Subtype", ALL) == ALL and isinstance(share, float):
+                texts = {title: cell_text(cell, "count") for title, cell in row.items() if title in of}
+                around = percent_range(limits.low, limits.high) if isinstance(limits, Range) else ""
+                found.setdefault(str(row[who]), ModelShare(percent(share), around, of.format(**texts)))
+    return found
+
+
+def _rows_by_title(table: Table) -> Iterable[dict[str, Cell]]:
+    titles = [column.title for column in table.columns]
+    return (dict(zip(titles, row, strict=True)) for row in table.rows)
 
 
 def mismatched_table(project: ProjectFacts) -> Table:

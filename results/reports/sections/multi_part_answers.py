@@ -50,23 +50,25 @@ def units_table(studies: Sequence[StudyFacts]) -> Table:
     return Table("units", title, columns, rows, notes, list(made_of))
 
 
-def units_chart(study: StudyFacts) -> Chart:
-    found = list(_label_counts(study))
+def units_chart(studies: Sequence[StudyFacts]) -> Chart:
+    found = [said for study in studies for said in _label_counts(study)]
+    of_several = len({said.study for said in found}) > 1
+    titles = [f"{said.study}: " * of_several + said.unit for said in found]
     labels = dict.fromkeys((said.kind, label) for said in found for label in said.times)
     several = len({kind for kind, _ in labels}) > 1
     series = [
         Series(
             f"{kind}: {label}" if several else label,
             [
-                Point(said.unit, said.times[label][1].value if said.kind == kind and label in said.times else None)
-                for said in found
+                Point(title, said.times[label][1].value if said.kind == kind and label in said.times else None)
+                for said, title in zip(found, titles, strict=True)
             ],
         )
         for kind, label in labels
     ]
     words = "; ".join(
-        f"{said.unit}: " + ", ".join(f"{label} {share.value or 0:.1%}" for label, (_, share) in said.times.items())
-        for said in found
+        f"{title}: " + ", ".join(f"{label} {share.value or 0:.1%}" for label, (_, share) in said.times.items())
+        for said, title in zip(found, titles, strict=True)
     )
     title = "Share of each answer, by what was asked"
     return Chart("units", title, f"{words}.", "stacked", "share", "Share of the answers", series)

@@ -7,8 +7,8 @@ from math import exp
 from analytics.intervals.bootstrap import LEAST_RATERS
 from analytics.preferences import Comparison, Limits, Preferences, Standing, preferences
 from analytics.scores import Score
-from results.reports.base import Cell, Chart, Column, Point, Series, Table
-from results.reports.cells import ends_of, range_or_reason, share_of, value_or_reason
+from results.reports.base import Cell, Chart, Column, Point, Series, Table, Undefined
+from results.reports.cells import ends_of, intervals_note, range_or_reason, share_of, value_or_reason
 from results.reports.explorer_links import ALL
 from results.reports.facts import StudyFacts
 from results.reports.labels import answers_to, units_of
@@ -98,8 +98,12 @@ def _against_average(score: float) -> float:
 
 def preferences_chart(found: Sequence[CriterionPreferences]) -> Chart:
     scored = [each for each in found if each.found.reason is None]
+    several = len({each.study for each in scored}) > 1
     series = [
-        Series(each.criterion, [_point(one) for one in each.found.standings if one.score is not None])
+        Series(
+            f"{each.study}: " * several + each.criterion,
+            [_point(one) for one in each.found.standings if one.score is not None],
+        )
         for each in scored
     ]
     words = "; ".join(
@@ -107,10 +111,21 @@ def preferences_chart(found: Sequence[CriterionPreferences]) -> Chart:
         for each in series
     )
     title = "How often each image would be preferred to an average one"
-    return Chart("preferences", title, f"{words}.", "dots", "share", "Share preferred, ties apart", series)
+    axis = "Preferred to an average image, ties apart; lines: 95 % intervals"
+    note = intervals_note(
+        "Chart: intervals are for other instances and their questions.",
+        ((series.name, _no_interval(each)) for series, each in zip(series, scored, strict=True)),
+    )
+    return Chart("preferences", title, f"{words}.", "dots", "share", axis, series, method=note if scored else "")
+
+
+def _no_interval(of_one: CriterionPreferences) -> str | None:
+    """Return why the chart shows no intervals of a criterion, None if it does."""
+    cells = [_cell(each.over_questions, None) for each in of_one.found.standings if each.score is not None]
+    return next((cell.reason for cell in cells if isinstance(cell, Undefined)), None)
 
 
 def _point(each: Standing) -> Point:
     around = ends_of(_cell(each.over_questions, None))
-    ends = (None if end is None else _against_average(end) for end in (each.score, *around))
-    return Point(each.item, *ends)
+    value, low, high = (None if end is None else _against_average(end) for end in (each.score, *around))
+    return Point(each.item, value, low, high)

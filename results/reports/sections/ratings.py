@@ -149,9 +149,10 @@ def ratings_chart(found: Sequence[RatingStatistics]) -> Chart:
 
 
 def _title(each: RatingStatistics, among: Sequence[RatingStatistics]) -> str:
-    """Return the title: the kind, with role and unit if there are several."""
+    """Return the title: the kind, with role and unit if there are several, and the study if there are several."""
     several_roles = len({other.role for other in among if other.kind == each.kind}) > 1
-    return ", ".join(filter(None, [each.kind, each.role if several_roles else "", each.unit]))
+    study = f"{each.study}: " * (len({other.study for other in among}) > 1)
+    return study + ", ".join(filter(None, [each.kind, each.role if several_roles else "", each.unit]))
 
 
 def _share_of(each: RatingStatistics, name: str, title: str) -> Point:

@@ -6,7 +6,7 @@ from math import prod
 
 from analytics.outcomes import Progress
 from analytics.people import PeopleScore, score_of_people
-from analytics.scores import CHANCE, Score, sum_of_scores, wilson_interval
+from analytics.scores import CHANCE, Score, sum_of_scores
 from results.reports.base import INSTANCES, Cell, Chart, Column, LinkedCount, Point, Reference, Series, Table, Undefined
 from results.reports.cells import (
     chart_intervals_note,
@@ -19,7 +19,7 @@ from results.reports.cells import (
 from results.reports.explorer_links import ALL, ANSWERED, instances_with_question, list_query
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.sections.funnel import Category, dataset_studies, have_types, kept_instances
-from results.reports.sections.models import OF_AN_INSTANCE, ModelOutcomes, category_scores, models_on
+from results.reports.sections.models import OF_AN_INSTANCE, ModelOutcomes, category_scores, models_on, score_point
 from results.reports.sections.people import (
     FOUR,
     GROUP,
@@ -32,7 +32,7 @@ from results.reports.sections.people import (
     majority_scores,
     score_people,
 )
-from results.reports.text import category_label
+from results.reports.text import category_label, short_model_names
 
 HUMANS, DATASET_ROWS = "Humans", "the dataset"
 # The row of chance, and the two rows if people who guess and models that guess are right differently often.
@@ -457,11 +457,15 @@ def _series(baseline: Baseline) -> Iterable[tuple[str, list[Point]]]:
         for category, judged in drawn.items()
     }
     yield HUMANS, [_human_point(label, drawn[category]) for category, label in labels.items()]
+    short = short_model_names(model.who for model in baseline.models)
     for model in baseline.models:
         found = {
             category: scores[shown.name] for category, scores in category_scores(model, baseline.categories).items()
         }
-        yield model.who, [_point(label, found[category]) for category, label in labels.items() if category in found]
+        yield (
+            short[model.who],
+            [score_point(label, found[category]) for category, label in labels.items() if category in found],
+        )
 
 
 def _drawn(baseline: Baseline, shown: PeopleScores) -> Mapping[Category, Sequence[UnitScore]]:
@@ -478,8 +482,3 @@ def _drawn(baseline: Baseline, shown: PeopleScores) -> Mapping[Category, Sequenc
 def _human_point(label: str, judged: Sequence[UnitScore]) -> Point:
     found = people_score(judged)
     return Point(label, found.value, found.low, found.high)
-
-
-def _point(label: str, found: Score) -> Point:
-    low, high = wilson_interval(found.count, found.n) or (None, None)
-    return Point(label, found.share, low, high)

@@ -129,8 +129,11 @@ def test_a_unanimous_pair_is_left_out_of_the_mean_and_said_to_be() -> None:
     ]
     questions = [*varied.questions, *(replace(one, id=one.id + 100) for one in alike.questions)]
     both = replace(varied, questions=questions, answers=[*varied.answers, *elsewhere])
-    mean = rows(report(both), "pairs")[-1]
+    found = report(both)
+    mean = rows(found, "pairs")[-1]
     assert (mean["Pair"], mean["Cohen's kappa"]) == ("mean of 1", 1)
+    # Without a kappa there is nothing to draw.
+    assert [point.label for point in drawn_pairs(found).series[0].points] == ["survey 1, places 1 and 2"]
     assert mean["Remark"] == "1 pair without a kappa left out (24 questions)."
 
 
@@ -191,6 +194,7 @@ def test_an_interval_that_cannot_be_relied_on_is_in_no_table_sentence_or_chart(s
     (point,) = chart.series[0].points
     assert (point.value, point.low, point.high) == (pair["Cohen's kappa"], None, None)
     assert chart.axis == "Cohen's kappa"
+    assert chart.method.endswith(f"No interval: survey 1, places 1 and 2. {reason}")
     assert chart.description == f"Cohen's kappa: survey 1, places 1 and 2 {point.value:.2f}."
 
 

@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
-from results.reports.base import Range, Undefined
-from results.reports.build import report_of
+from analytics.work.pay import PaidSession
+from results.reports.base import Chart, Range, Report, Undefined
+from results.reports.build import report_of, report_of_study
+from results.reports.cards import StudyAnswers
+from results.reports.facts import ModelFacts
 from results.reports.page_tables import page_cards
+from results.reports.sections.models import ModelShare, model_shares
 from tests.results.reports.small import BASELINE, PROJECT, STEP_3
 
 REPORT = report_of(PROJECT)
@@ -24,7 +28,7 @@ def test_the_report_has_the_tables_and_charts_of_the_papers() -> None:
         *("dataset", "funnel", "protocol", "reliability", "filtering", "pairs"),
         *("compact", "intervals", "scores", "models", "comparison", "cost"),
     ]
-    assert [chart.name for chart in REPORT.charts] == ["funnel", "pairs", "scores"]
+    assert [chart.name for chart in REPORT.charts] == [*("funnel", "pairs", "scores", "models", "comparison", "wages")]
     assert [card.name for card in REPORT.cards] == [
         *("instances", "protocol", "agreement", "people", "models", "comparison", "cost")
     ]
@@ -147,7 +151,7 @@ def test_cost_and_wage() -> None:
 def test_tables_that_nothing_could_fill_are_left_out() -> None:
     report = report_of(replace(PROJECT, studies=[replace(STEP_3, answers=[])], models=[]))
     assert [table.name for table in report.tables] == ["dataset", "funnel", "protocol", "cost"]
-    assert [chart.name for chart in report.charts] == ["funnel"]
+    assert [chart.name for chart in report.charts] == ["funnel", "wages"]
 
 
 def test_the_same_rows_make_the_same_report_without_an_id_of_an_annotator() -> None:
@@ -163,3 +167,95 @@ def test_pages_leave_out_empty_columns_of_tables() -> None:
     left_out = {column.title for column in REPORT.table("intervals").columns} - set(titles)
     assert left_out == {"95 % interval for this person"}
     assert {len(row) for row in found.cells} == {12}
+
+
+def chart_of(report: Report, name: str) -> Chart:
+    return {chart.name: chart for chart in report.charts}[name]
+
+
+def test_the_bars_of_the_funnel_lead_to_the_instances_that_they_count() -> None:
+    asked, accepted = chart_of(REPORT, "funnel").series
+    assert [(point.label, point.value, point.link) for point in asked.points] == [
+        ("imported", 4, "?counted=4"),
+        ("step-3", 4, "?study=step-3&counted=4"),
+        ("baseline", 2, "?study=baseline&counted=2"),
+    ]
+    assert accepted.name == "accepted"
+    assert [(point.label, point.value, point.link) for point in accepted.points] == [
+        ("step-3", 2, "?study=step-3&state=accepted&counted=2")
+    ]
+
+
+def test_the_decisions_of_a_study_are_drawn_by_category_and_outcome() -> None:
+    report = report_of_study(replace(PROJECT, studies=[STEP_3]), StudyAnswers([]))
+    found = {
+        each.name: [(point.label, point.value) for point in each.points]
+        for each in chart_of(report, "decisions").series
+    }
+    # Nothing is undecided, so that it has no part of a bar.
+    assert found == {
+        "conflicting": [("all", 1), ("add obj", 1), ("swap att", 0)],
+        "accepted": [("all", 2), ("add obj", 1), ("swap att", 1)],
+        "rejected": [("all", 1), ("add obj", 0), ("swap att", 1)],
+    }
+    links = [point.link for each in chart_of(report, "decisions").series for point in each.points]
+    assert links[:3] == [
+        "?study=step-3&state=conflicting&counted=1",
+        "?study=step-3&state=conflicting&type=add&subtype=obj&counted=1",
+        "",
+    ]
+
+
+def test_models_are_drawn_with_intervals_and_chance() -> None:
+    """Of two instances one is right as a whole: Wilson's limits of 1 of 2 are .0945 and .9055."""
+    chart = chart_of(REPORT, "models")
+    (series,) = chart.series
+    assert series.name == "CLIP_x"
+    assert (series.points[0].label, series.points[0].value) == ("all", 0.5)
+    assert [series.points[0].low, series.points[0].high] == pytest.approx([0.0945, 0.9055], abs=5e-5)
+    assert [(line.name, line.value) for line in chart.references] == [("chance", 1 / 6)]
+    table = REPORT.table("models")
+    assert table.columns[-1].title == "95 % interval of Group"
+    interval = table.rows[0][-1]
+    assert isinstance(interval, Range)
+    assert [interval.low, interval.high] == pytest.approx([0.0945, 0.9055], abs=5e-5)
+
+
+def test_models_that_only_chose_captions_are_drawn_by_these() -> None:
+    captions = replace(PROJECT, models=[ModelFacts("CLIP_x", {}, {1: True, 2: False, 3: True, 4: True})])
+    chart = chart_of(report_of(captions), "models")
+    assert chart.title == "How often models chose the caption of an image"
+    assert [(point.label, point.value) for point in chart.series[0].points] == [
+        *(("all", 0.75), ("add obj", 0.5), ("swap att", 1.0))
+    ]
+    assert [line.value for line in chart.references] == [0.5]
+
+
+def test_people_minus_models_are_drawn_around_zero() -> None:
+    chart = chart_of(REPORT, "comparison")
+    assert [(series.name, [point.label for point in series.points]) for series in chart.series] == [
+        ("CLIP_x", ["I2T", "T2I", "Group"])
+    ]
+    assert [point.value for point in chart.series[0].points] == pytest.approx([0, 0, 0])
+    assert [line.value for line in chart.references] == [0]
+
+
+def test_equal_wages_of_a_study_are_one_dot_and_other_currencies_are_left_out() -> None:
+    """8.00 for 40 minutes is 12 an hour, twice, and 6.00 for 20 minutes is 18."""
+    paid = replace(BASELINE, paid=[PaidSession(1200.0)], minimum_hourly_pay=Decimal("15.00"))
+    chart = chart_of(report_of(replace(PROJECT, studies=[STEP_3, paid])), "wages")
+    assert [(point.label, point.value) for point in chart.series[0].points] == [("step-3", 12.0), ("baseline", 18.0)]
+    assert [line.name for line in chart.references] == ["minimum 15.00"]
+    chart = chart_of(report_of(replace(PROJECT, studies=[STEP_3, replace(paid, currency="EUR")])), "wages")
+    assert [point.label for point in chart.series[0].points] == ["step-3"]
+    assert chart.method == "Chart: without baseline, whose currency is another."
+
+
+def test_the_share_of_a_model_is_that_of_the_dataset_or_else_of_captions() -> None:
+    """Of the two instances of the dataset one is right as a whole; of four captions three are."""
+    assert model_shares(REPORT)["CLIP_x"] == ModelShare("50.0 %", "9.5–90.5", "2 instances of the dataset, Group")
+    captions = ModelFacts("SigLIP", {}, {1: True, 2: False, 3: True, 4: True})
+    shares = model_shares(report_of(replace(PROJECT, models=[*PROJECT.models, captions])))
+    # Wilson's limits of 3 of 4.
+    assert shares["SigLIP"] == ModelShare("75.0 %", "30.1–95.4", "4 captions of imported instances")
+    assert shares["CLIP_x"].share == "50.0 %"

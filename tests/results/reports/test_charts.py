@@ -8,6 +8,7 @@ import pytest
 
 from results.reports import charts
 from results.reports.base import Chart, ChartForm, Point, Reference, Series
+from results.reports.chart_labels import GAP, HEIGHT, LETTER, Label, place_labels
 
 PEOPLE = Series("Humans", [Point("all (n = 5)", 0.8675, 0.8405, 0.8919), Point("add <obj>", 0.5)])
 MODEL = Series("CLIP", [Point("all (n = 5)", 0.3, 0.2, 0.4), Point("add <obj>", None)])
@@ -44,7 +45,7 @@ def test_the_names_of_two_references_are_above_each_other() -> None:
     lower, upper = (float(place[2]) for place in places if place)
     assert lower - upper == charts.REFERENCE_HEIGHT
     offsets = [charts.specify(replace(DOTS, references=levels[:n]))["config"]["legend"]["offset"] for n in range(3)]
-    assert offsets == [18, 18, 30], "no name is behind the legend"
+    assert offsets == [6, 18, 30], "no name is behind the legend"
 
 
 def test_the_picture_is_described_as_a_whole(drawing: charts.Drawing) -> None:
@@ -116,7 +117,7 @@ def test_rows_keep_their_order_whether_or_not_they_have_an_interval() -> None:
 def bars(form: ChartForm, *series: Series) -> dict[str, tuple[float, float]]:
     """Return where the bar of each series and label begins and ends."""
     specification = charts.specify(chart(form, *series))
-    rows = [row for each in specification["datasets"].values() for row in each if "start" in row]
+    rows = [row for each in specification["datasets"].values() for row in each if "end" in row]
     return {f"{row['series']}{row['label']}": (row["start"], row["end"]) for row in rows}
 
 
@@ -186,17 +187,152 @@ def texts(svg: str) -> list[str]:
 
 def test_a_legend_has_names_as_long_as_the_plot_is_wide_as_a_whole() -> None:
     """Of 290 units 30 are for the symbol: 41 letters fit, but not beside another name."""
-    name = "Drawn scenes, two towers 1 (d26faefd4fad)"
-    two = chart("dots", one_of("dots", name="Humans"), one_of("dots", name=name))
-    assert {"Humans", name} <= set(texts(charts.draw(two).svg))
-    assert charts.specify(two)["layer"][0]["encoding"]["color"]["legend"]["columns"] == 1
-    # Six letters and a symbol take 69 units: four fit into a line of 290, and of five at most three stand in one.
-    for names, columns in ((4, 4), (5, 3)):
-        short = chart("dots", *(one_of("dots", name=f"model{number}") for number in range(names)))
-        assert charts.specify(short)["layer"][0]["encoding"]["color"]["legend"]["columns"] == columns
+    names = ["Humans", "Drawn scenes, two towers 1 (d26faefd4fad)", "third", "fourth", "fifth"]
+    five = chart("dots", *(one_of("dots", name=name) for name in names))
+    assert set(names) <= set(texts(charts.draw(five).svg))
+    assert charts.specify(five)["layer"][0]["encoding"]["color"]["legend"]["columns"] == 1
+    # Six letters and a symbol take 69 units: of five names at most three stand in a line of 290.
+    short = chart("dots", *(one_of("dots", name=f"model{number}") for number in range(5)))
+    assert charts.specify(short)["layer"][0]["encoding"]["color"]["legend"]["columns"] == 3
 
 
 def test_a_marker_at_the_lower_end_leaves_the_label_of_its_row_free() -> None:
     """A marker of 70 square units has a radius of about 5."""
     axis = charts.specify(chart("dots", one_of("dots")))["layer"][0]["encoding"]["y"]["axis"]
     assert axis["labelPadding"] > (70 / pi) ** 0.5
+
+
+def test_marks_lead_to_what_they_count_on_pages_and_not_in_files() -> None:
+    points = [Point("all", 3, link="?study=a&state=accepted"), Point("other", 2), Point("A-BCDEF", 1, link="A-BCDEF")]
+    bar = chart("bars", Series("", points), shown="count")
+    drawing = charts.draw(bar)
+    svg = charts.with_addresses(drawing.svg, lambda link: f"/there/{link}")
+    root = ElementTree.fromstring(svg)
+    links = {link.get("href"): link for link in root.iter(f"{SVG}a")}
+    assert set(links) == {"/there/?study=a&state=accepted", "/there/A-BCDEF"}
+    link = links["/there/?study=a&state=accepted"]
+    assert link.get("aria-label") == "all: 3"
+    assert [title.text for title in link.iter(f"{SVG}title")] == ["all: 3"]
+    # Links inside a picture would be hidden from screen readers.
+    assert root.get("role") == "group"
+    assert {text.get("aria-hidden") for text in root.iter(f"{SVG}text")} == {"true"}
+    file = charts.for_file(drawing.svg, bar)
+    assert "<a " not in file
+    assert "href" not in file
+    assert ElementTree.fromstring(file).get("role") == "img"
+    assert tooltips(file) == tooltips(drawing.svg)
+
+
+def test_the_keyboard_stops_at_twenty_links_of_a_chart() -> None:
+    points = [Point(f"row {number}", number + 1, link=f"?tag={number}") for number in range(23)]
+    root = ElementTree.fromstring(charts.draw(chart("bars", Series("", points), shown="count")).svg)
+    links = list(root.iter(f"{SVG}a"))
+    assert len(links) == 23
+    assert [link.get("tabindex") for link in links] == [None] * 20 + ["-1"] * 3
+
+
+def test_marks_with_the_same_words_and_different_links_have_none() -> None:
+    twice = [Series("", [Point("all", 3, link="?a")]), Series("", [Point("all", 3, link="?b")])]
+    assert "href" not in charts.draw(chart("bars", *twice, shown="count")).svg
+
+
+def test_charts_stored_without_links_are_read() -> None:
+    older = asdict(DOTS)
+    for series in older["series"]:
+        for point in series["points"]:
+            del point["link"]
+    assert charts.from_plain(older) == charts.from_plain(asdict(DOTS))
+
+
+def has_legend(of: Chart) -> bool:
+    return "legend-group" in str(charts.draw(of).svg) or any(
+        (layer["encoding"].get("color") or {}).get("legend") for layer in charts.specify(of)["layer"]
+    )
+
+
+def test_up_to_four_series_are_named_beside_their_marks() -> None:
+    for number in (2, 4, 5):
+        dots = chart("dots", *(one_of("dots", name=f"model {place}") for place in range(number)))
+        assert has_legend(dots) == (number > 4)
+        assert {f"model {place}" for place in range(number)} <= set(texts(charts.draw(dots).svg))
+
+
+def test_the_only_series_of_dots_is_named_too() -> None:
+    assert "CLIP" in texts(charts.draw(chart("dots", one_of("dots", name="CLIP"))).svg)
+    assert "CLIP" not in texts(charts.draw(chart("bars", one_of("bars", name="CLIP"))).svg)
+
+
+def test_a_name_stands_right_of_its_interval_or_left_where_there_is_no_room() -> None:
+    """A name of 6 letters takes 6 * 5.6 + 2 * 8 = 49.6 of 290 units, which is 0.171 of a share."""
+    assert (LETTER, GAP) == (5.6, 8)
+    right = [Series("Humans", [Point("all", 0.5, 0.4, 0.82)]), Series("models", [Point("all", 0.5, 0.4, 0.84)])]
+    assert place_labels(chart("dots", *right), 290) == [
+        Label("Humans", "all", 0.82, "left"),
+        Label("models", "all", 0.4, "right"),
+    ]
+
+
+def test_a_name_stands_where_no_reference_crosses_it() -> None:
+    series = [Series(name, [Point("all", 0.5), Point("other", 0.7)]) for name in ("Humans", "models")]
+    crossed = chart("dots", *series, references=[Reference("chance", 0.55), Reference("another", 0.45)])
+    assert [label.label for label in place_labels(crossed, 290)] == ["other", "other"]
+
+
+def test_names_without_room_stay_in_a_legend() -> None:
+    """From 0 to 1 there is room neither at the left nor, for 40 letters (240 units), at the right of the plot."""
+    wide = [Series(name, [Point("all", 0.5, 0, 1)]) for name in ("m" * 40, "Humans")]
+    assert place_labels(chart("dots", *wide), 290) == []
+    assert has_legend(chart("dots", *wide))
+    # A part of 10 % of a bar is 29 units wide, and five letters with a gap need 36.
+    parts = [Series("right", [Point("all", 0.9)]), Series("wrong", [Point("all", 0.1)])]
+    assert has_legend(chart("stacked", *parts))
+
+
+def test_parts_of_bars_are_named_inside_in_the_first_row_with_room() -> None:
+    right = Series("right", [Point("all", 0.9), Point("other", 0.5)])
+    wrong = Series("wrong", [Point("all", 0.1), Point("other", 0.5)])
+    assert place_labels(chart("stacked", right, wrong), 290) == [
+        Label("right", "all", 0.45, "center"),
+        Label("wrong", "other", 0.75, "center"),
+    ]
+
+
+def test_bars_are_named_after_their_number() -> None:
+    asked, kept = Series("asked", [Point("all", 70), Point("b", 20)]), Series("accepted", [Point("all", 9)])
+    shown = chart("bars", asked, kept, shown="count")
+    assert {"70", "20 asked", "9 accepted"} <= set(texts(charts.draw(shown).svg))
+    assert not has_legend(shown)
+
+
+def test_names_in_a_scatter_plot_meet_no_dot_and_no_other_name() -> None:
+    """The rightmost dot of the first series has dots right and left of it, so that its name is above."""
+    first = Series("first", [Point("a", 0.5, x=5.0)])
+    second = Series("other", [Point("b", 0.5, x=5.2), Point("c", 0.5, x=4.8), Point("d", 0.5, x=10)])
+    labels = {label.series: label for label in place_labels(chart("scatter", first, second), 440)}
+    assert labels["first"] == Label("first", "a", 5.0, "center", 0.5, -2 * GAP)
+    # The last dot is at 419 of 440 units; 80 more are free beyond the plot.
+    assert labels["other"] == Label("other", "d", 10, "left", 0.5)
+    assert HEIGHT == 200
+
+
+def test_pages_head_charts_and_files_have_the_title_in_the_picture(drawing: charts.Drawing) -> None:
+    assert "Group score" not in texts(drawing.svg)
+    file = charts.for_file(drawing.svg, DOTS)
+    assert "Group score" in texts(file)
+    page, root = ElementTree.fromstring(drawing.svg), ElementTree.fromstring(file)
+    heights = [float(each.get("height", "")) for each in (page, root)]
+    assert heights[1] - heights[0] == charts.TITLE_HEIGHT
+    assert root.get("viewBox") == f"0 {-charts.TITLE_HEIGHT} {root.get('width')} {heights[1]:g}"
+    # A title of more letters than the picture is wide makes it wider: 8 units for each letter.
+    long = replace(DOTS, title="m" * 100)
+    assert ElementTree.fromstring(charts.for_file(drawing.svg, long)).get("width") == "800"
+
+
+@pytest.mark.parametrize("form", ["dots", "heat"])
+def test_files_and_specifications_say_that_answers_are_simulated(form: ChartForm) -> None:
+    simulated = chart(form, one_of(form), is_simulated=True)
+    drawing = charts.draw(simulated)
+    assert charts.SIMULATED not in texts(drawing.svg)
+    assert charts.SIMULATED in texts(charts.for_file(drawing.svg, simulated))
+    assert charts.SIMULATED in str(drawing.specification)
+    assert charts.SIMULATED not in str(charts.draw(chart(form, one_of(form))).specification)

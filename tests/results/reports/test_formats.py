@@ -20,7 +20,7 @@ from results.reports.formats import FORMATS, get_files
 from results.reports.formats.md import escape as md_escape
 from results.reports.formats.tex import escape as tex_escape
 from results.reports.page_tables import page_cards
-from results.reports.text import cell_text, text_table
+from results.reports.text import cell_text, short_model_names, text_table
 from tests.results.reports.small import PROJECT
 
 TABLE = Table(
@@ -198,7 +198,7 @@ def test_json_says_what_made_it_and_when() -> None:
     noon = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
     twice = [written("json", report_of(PROJECT, made_at=noon)) for _ in range(2)]
     assert json.loads(twice[0])["made"] == {
-        "report_version": 8,
+        "report_version": 9,
         "lineup_version": tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"],
         "at": "2026-03-01T12:00:00+00:00",
         "seed": 7,
@@ -231,6 +231,9 @@ def test_the_charts_say_what_their_axes_measure() -> None:
         "funnel": "Instances",
         "pairs": "Cohen's kappa",
         "scores": "Group score; lines: 95 % intervals",
+        "models": "Group score; lines: 95 % intervals",
+        "comparison": "Difference of the shares right; lines: 95 % intervals",
+        "wages": "USD an hour",
     }
 
 
@@ -248,3 +251,8 @@ def test_instances_without_a_type_have_a_name_in_tables() -> None:
     columns = [Column("Type"), Column("Subtype"), Column("Instances", "count")]
     table = Table("dataset", "The dataset", columns, [("all", "all", 9), ("", "", 9)], [], [])
     assert text_table(table).rows == [["all", "all", "9"], ["no type", "", "9"]]
+
+
+def test_models_are_named_without_their_weights_in_charts_where_that_names_one() -> None:
+    names = ["CLIP 1 (d26faefd4fad)", "SigLIP (d26faefd4fad)", "SigLIP (000000000000)", "BLIP (openai)"]
+    assert list(short_model_names(names).values()) == ["CLIP 1", *names[1:]]

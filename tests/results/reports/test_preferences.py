@@ -73,6 +73,7 @@ def test_a_criterion_that_no_score_fits_says_why_and_is_in_no_chart() -> None:
     assert [(series.name, [point.label for point in series.points]) for series in chart.series] == [(FIT, ["a", "b"])]
     # Two instances are too few for an interval.
     assert {(point.low, point.high) for point in chart.series[0].points} == {(None, None)}
+    assert chart.method.endswith(f"No interval: {FIT}. {SMALL}")
 
 
 def test_intervals_that_can_be_relied_on_are_in_table_and_chart() -> None:
@@ -104,11 +105,23 @@ def test_labels_of_a_list_are_counted_by_what_was_asked() -> None:
     assert {row[7] for row in table.rows} == {
         Undefined("All answers are about one instance, so there is no interval for other instances.")
     }
-    assert [series.name for series in units_chart(FACTS).series] == ["true", "false"]
+    assert [series.name for series in units_chart([FACTS]).series] == ["true", "false"]
 
 
 def test_the_report_of_a_project_has_both() -> None:
     project = ProjectFacts("shelves", "Shelves", {1: ("", ""), 2: ("", "")}, [FACTS, LIKES])
     named = {table.name: table for table in report_of(project).tables}
+    charts = {chart.name: chart for chart in report_of(project).charts}
+    assert [series.name for series in charts["preferences"].series] == [FIT]
+    assert [series.name for series in charts["units"].series] == ["true", "false"]
     assert named["units"].rests_on == ["facts"]
     assert named["preferences"].rests_on == ["likes"]
+
+
+def test_charts_of_several_studies_name_the_study() -> None:
+    again, more = replace(LIKES, slug="again"), replace(FACTS, slug="more")
+    project = ProjectFacts("shelves", "Shelves", {1: ("", ""), 2: ("", "")}, [FACTS, LIKES, again, more])
+    charts = {chart.name: chart for chart in report_of(project).charts}
+    assert [series.name for series in charts["preferences"].series] == [f"likes: {FIT}", f"again: {FIT}"]
+    labels = [[point.label for point in series.points] for series in charts["units"].series]
+    assert labels == [["facts: It rains.", "more: It rains."]] * 2

@@ -48,7 +48,7 @@ def test_dataset_names_the_studies_that_accepted() -> None:
 
 
 def test_decisions_count_each_outcome_of_a_study() -> None:
-    titles = "Type|Instances asked|None yet|Conflicting|Accepted|Rejected"
+    titles = "Type|Instances asked|Undecided|Conflicting|Accepted|Rejected"
     said = sentences.say_decisions(table(titles, ("all", 22, 2, 1, 17, 2)))
     assert said == "Of 22 instances: 17 accepted, 2 rejected, 1 conflicting, 2 undecided so far."
     said = sentences.say_decisions(table(f"{titles}|Undone", ("all", 22, 2, 1, 9, 2, 8)))

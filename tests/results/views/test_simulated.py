@@ -29,10 +29,26 @@ def project(researcher: User) -> Project:
 
 
 @pytest.mark.usefixtures("project")
-def test_the_cards_of_a_project_say_what_a_program_answered(client: Client) -> None:
+def test_the_head_of_the_results_says_what_a_program_answered_and_no_card_repeats_it(client: Client) -> None:
     Session.objects.filter(annotator__provider_id="ben").update(provider_study_id=f"{SIMULATED_STUDY}1")
-    first_card = client.get("/projects/vases/results/").content.decode().split("</h3>")[0]
-    assert NOTICE in first_card
+    page = client.get("/projects/vases/results/").content.decode()
+    head, _, cards = page.partition("</h1>")
+    assert NOTICE in head
+    assert "Simulated" not in cards
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("form", ["csv", "tex"])
+def test_tables_that_leave_say_in_their_name_that_a_program_answered(client: Client, form: str) -> None:
+    def name_of(address: str) -> str:
+        return str(client.get(f"{address}.{form}")["Content-Disposition"])
+
+    tables = {"/projects/vases/results/funnel": "vases-funnel", f"{STUDY}results/decisions": "vases-step-3-decisions"}
+    for address, name in tables.items():
+        assert name_of(address) == f'attachment; filename="{name}.{form}"'
+    Session.objects.filter(annotator__provider_id="ben").update(provider_study_id=f"{SIMULATED_STUDY}1")
+    for address, name in tables.items():
+        assert name_of(address) == f'attachment; filename="{name}-simulated.{form}"'
 
 
 @pytest.mark.usefixtures("project")

@@ -9,9 +9,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
+from background.models import Job
 from predictions.actions.runs import request_run
 from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from predictions.queries.progress import models_of
+from results.actions import cached_statistics
 from studies.models import Project
 from tests.factories import (
     NOON,
@@ -23,6 +25,7 @@ from tests.factories import (
     make_project,
     make_study,
 )
+from tests.jobs import run_now
 from tests.pages import signed_in, words_of
 
 pytestmark = pytest.mark.django_db
@@ -174,9 +177,9 @@ def test_what_nobody_can_verify_is_called_declared(client: Client, project: Proj
     predicted(project, "CLIP", "", "two")
     predicted(project, "CLIP", "", "three")
     text = text_of(client)
-    assert "1 computed from the same images and texts; 2 from files without image names: declared, not verified" in text
+    assert "2 from files without image names: declared, not verified" in text
     # A digest is shortened to what people compare.
-    assert ">abababababab</span>" in text
+    assert ">(abababababab)</span>" in text
 
 
 def test_the_predictions_of_a_model_are_counted_in_indexes_alone(project: Project) -> None:
@@ -227,6 +230,43 @@ def test_what_was_computed_twice_is_listed(client: Client, project: Project, mon
     assert "clear" not in text
 
 
+def test_a_model_has_its_share_right_what_it_scored_of_what_was_asked_when_and_by_what(
+    client: Client, project: Project, sent: list[int]
+) -> None:
+    predicted(project, "CLIP", "c" * 64, "one")
+    model = Model.objects.get()
+    by = Conditions.objects.create(
+        digest="d" * 64, details={"scorer": "onnx", "device": "cuda", "dtype": "float16", "batch": 16}
+    )
+    Prediction.objects.update(conditions=by)
+    # Of two runs about the same, the newer one says what is missing: one of two, and one that cannot be scored.
+    asked(project, model=model, state=Run.State.DONE, finished_at=NOON, total=9, stored=0)
+    asked(project, model=model, state=Run.State.DONE, finished_at=NOON, total=2, stored=1, left_out=1)
+    text = text_of(client)
+    assert "What models got right is computed in the background." in text
+    (job,) = Job.objects.filter(kind=cached_statistics.KIND)
+    run_now(job)
+    words = words_of(client.get(PAGE))
+    # The only caption that it was asked about was chosen correctly: Wilson's limits of 1 of 1 are .207 and 1.
+    assert "100.0 %" in words
+    assert "20.7–100.0" in words
+    assert "1 captions of imported instances" in words
+    assert ">1</a> of 3" in words
+    assert "onnx on cuda in float16" in words
+    assert "is computed in the background" not in words
+    # The same number is in the results.
+    assert (
+        "By captions right on imported instances, the model CLIP (abababababab) gets 100.0 % (1 instance)."
+        in words_of(client.get("/projects/vases/results/"))
+    )
+
+
+def test_a_model_from_a_file_says_so(client: Client, project: Project) -> None:
+    predicted(project, "CLIP", "", "one")
+    Prediction.objects.update(source_file="siglip.csv")
+    assert "file siglip.csv" in words_of(client.get(PAGE))
+
+
 def test_more_runs_ask_no_more_queries(client: Client, project: Project) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
@@ -234,6 +274,8 @@ def test_more_runs_ask_no_more_queries(client: Client, project: Project) -> None
         return len(captured)
 
     asked(project, state=Run.State.DONE, finished_at=NOON)
+    # The first look has the results computed.
+    queries()
     one = queries()
     for _ in range(3):
         asked(project, state=Run.State.DONE, finished_at=NOON)

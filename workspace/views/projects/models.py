@@ -26,6 +26,7 @@ from predictions.errors import CannotPredict
 from predictions.models import LONGEST, Model, Run
 from predictions.queries.progress import models_of, progress_of, progress_of_all
 from predictions.tasks import send_to_worker
+from results.views.cached_statistics import stored_results
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
 from studies.actions.lookup import find_study_of
 from studies.errors import StudyError
@@ -78,9 +79,12 @@ def _page(
 ) -> HttpResponse:
     found = Run.objects.filter(project=project).select_related("study", "model")
     page = Paginator(found, RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    kept = stored_results(project)
+    shares = kept.numbers["models"] if kept.numbers else {}
     context = {
         "project": project,
-        "models": models_of(project),
+        "models": [(each, shares.get(str(each.model))) for each in models_of(project)],
+        "kept": kept,
         "page": page,
         "runs": progress_of_all(list(page), now=timezone.now()),
         "may": may_do(request, project),

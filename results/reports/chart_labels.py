@@ -1,0 +1,231 @@
+"""Where the names of a chart's series stand beside their marks, instead of a legend. Pure.
+
+Widths are in units of the SVG. Names that find no room stay in a legend.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import pi, sqrt
+from typing import Literal
+
+from results.reports.base import Chart, Point, Series
+
+Align = Literal["left", "right", "center"]
+# More series need a legend.
+MOST_NAMED = 4
+# Of a letter of a name, and between a name and its mark.
+LETTER, GAP = 5.6, 8
+# Of the letters of a name in a scatter plot.
+LETTER_HEIGHT = 12
+# Area and half the width of a dot.
+DOT_SIZE = 70
+DOT = sqrt(DOT_SIZE / pi)
+# Of a plot without rows.
+HEIGHT = 200
+# A name may reach so far beyond the right end of a plot with rows, and of a wider one without.
+OVERFLOW, OVERFLOW_OF_WIDE = 140, 80
+
+
+@dataclass(frozen=True)
+class Label:
+    """The name of a series beside the mark with the row `label`: from `x`, a value, in the direction of `align`.
+
+    `y`: the value of the mark in a scatter plot, `dy` how much lower the name is.
+    """
+
+    series: str
+    label: str
+    x: float
+    align: Align
+    y: float | None = None
+    dy: float = 0
+
+
+def domain_of(chart: Chart) -> tuple[float, float]:
+    """Return the ends of the axis of values; those of bars with counts and amounts may reach further."""
+    values = [end for each in chart.series for point in each.points for end in _ends(point)]
+    lowest, highest = min(values, default=0), max(values, default=0)
+    if chart.form == "diverging":
+        # A whole on either side.
+        return -1, 1
+    if chart.shown in {"share", "coefficient"}:
+        return (-1 if lowest < 0 else 0), 1
+    if chart.form == "stacked":
+        return 0, max(_sums(chart).values(), default=0) or 1
+    return min(lowest, 0), highest or 1
+
+
+def _sums(chart: Chart) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for point in (point for series in chart.series for point in series.points):
+        found[point.label] = found.get(point.label, 0) + (point.value or 0)
+    return found
+
+
+def place_labels(chart: Chart, width: float) -> list[Label]:
+    """Return a label for each series of a chart whose plot is so wide; none if one of them has no room.
+
+    The only series of a chart is named too where its marks are dots: without a legend nothing else would name it.
+    """
+    named = [each for each in chart.series if each.points]
+    least = 1 if chart.form == "dots" else 2
+    if not least <= len(named) <= MOST_NAMED or not all(each.name for each in named):
+        return []
+    found = _PLACES[chart.form](chart, named, width) if chart.form in _PLACES else []
+    return found if len(found) == len(named) else []
+
+
+def _ends(point: Point) -> list[float]:
+    """Return the value of a point and the ends of its interval."""
+    return [end for end in (point.value, point.low, point.high) if end is not None]
+
+
+def _beside(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
+    """Return names in the lines of their series, in the first row with room; best where no reference crosses them."""
+    low, high = domain_of(chart)
+    unit = (high - low) / width
+    lines = [reference.value for reference in chart.references]
+    found = []
+    for series in named:
+        length = (LETTER * len(series.name) + 2 * GAP) * unit
+        places = [place for point in series.points for place in _sides(series, point)]
+        near = [place for place in places if _fits(place, length, low, high)]
+        free = [place for place in near if not any(_crosses(place, length, line) for line in lines)]
+        beyond = [place for place in places if _fits(place, length, low, high + OVERFLOW * unit)]
+        found += (free or near or sorted(beyond, key=lambda place: place.x))[:1]
+    return found
+
+
+def _sides(series: Series, point: Point) -> Iterator[Label]:
+    ends = _ends(point)
+    if point.value is not None:
+        yield Label(series.name, point.label, max(ends), "left")
+        yield Label(series.name, point.label, min(ends), "right")
+
+
+def _fits(place: Label, length: float, low: float, high: float) -> bool:
+    return place.x + length <= high if place.align == "left" else place.x - length >= low
+
+
+def _crosses(place: Label, length: float, line: float) -> bool:
+    return place.x < line < place.x + length if place.align == "left" else place.x - length < line < place.x
+
+
+def _after_numbers(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
+    """Return names after the numbers at the ends of bars, in the first row with room or else of the shortest bar."""
+    _, high = domain_of(chart)
+    found = []
+    for series in named:
+        ends = [
+            Label(series.name, point.label, max(point.value, point.expected or 0), "left")
+            for point in series.points
+            if point.value is not None
+        ]
+        length = (LETTER * len(series.name) + 2 * GAP) * high / width
+        number = LETTER * len(f"{high:,.2f}") * high / width
+        near = [end for end in ends if end.x + number + length <= high]
+        fits = length <= OVERFLOW * high / width
+        found += (near or sorted(ends, key=lambda end: end.x) if near or fits else [])[:1]
+    return found
+
+
+def _inside(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
+    """Return names in the middle of a part of a bar, in the first row with room."""
+    low, high = domain_of(chart)
+    begins = begins_of(chart)
+    found = []
+    for series in named:
+        first = None
+        for point in series.points:
+            start = begins.get(point.label, 0)
+            begins[point.label] = start + (point.value or 0)
+            needs = (LETTER * len(series.name) + GAP) * (high - low) / width
+            if first is None and (point.value or 0) >= needs:
+                first = Label(series.name, point.label, start + (point.value or 0) / 2, "center")
+        found += [first] if first else []
+    return found
+
+
+def begins_of(chart: Chart) -> dict[str, float]:
+    """Return where the values of each label begin: those of a scale so that its middle is at 0."""
+    if chart.form != "diverging":
+        return {}
+    by_label: dict[str, list[float]] = {}
+    for series in chart.series:
+        for point in series.points:
+            by_label.setdefault(point.label, []).extend([] if point.value is None else [point.value])
+    return {
+        label: -sum(values[: len(values) // 2]) - (values[len(values) // 2] / 2 if len(values) % 2 else 0)
+        for label, values in by_label.items()
+    }
+
+
+@dataclass(frozen=True)
+class _Box:
+    """A rectangle of the plot; y grows downwards."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: "_Box") -> bool:
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom and other.top < self.bottom
+
+
+def _among_dots(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
+    """Return names beside, above or below a dot of their series, where they meet no other dot and no other name."""
+    low, high = domain_of(chart)
+    right = end_of_x(chart)
+    dots = {
+        (series.name, number): (width * (point.x or 0) / right, HEIGHT * (high - (point.value or 0)) / (high - low))
+        for series in named
+        for number, point in enumerate(series.points)
+    }
+    taken = [_Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in dots.values()]
+    plot = _Box(0, 0, width + OVERFLOW_OF_WIDE, HEIGHT)
+    found = []
+    for series in named:
+        # From the right, where there are fewer dots.
+        for number, point in sorted(enumerate(series.points), key=lambda each: each[1].x or 0, reverse=True):
+            label, box = _free_place(series.name, point, dots[series.name, number], taken, plot)
+            if label is not None:
+                found.append(label)
+                taken.append(box)
+                break
+    return found
+
+
+def _free_place(
+    name: str, point: Point, dot: tuple[float, float], taken: Sequence[_Box], plot: _Box
+) -> tuple[Label | None, _Box]:
+    long, half, (x, y) = LETTER * len(name), LETTER_HEIGHT / 2, dot
+    x_value, y_value = point.x or 0, point.value or 0
+    places: Sequence[tuple[Align, float, float]] = (
+        ("left", x + GAP, 0),
+        ("right", x - GAP - long, 0),
+        ("center", x - long / 2, -2 * GAP),
+        ("center", x - long / 2, 2 * GAP),
+    )
+    for align, left, dy in places:
+        box = _Box(left, y + dy - half, left + long, y + dy + half)
+        inside = plot.left <= box.left and box.right <= plot.right and plot.top <= box.top and box.bottom <= plot.bottom
+        if inside and not any(box.meets(other) for other in taken):
+            return Label(name, point.label, x_value, align, y_value, dy), box
+    return None, plot
+
+
+def end_of_x(chart: Chart) -> float:
+    """Return the right end of the horizontal axis of a scatter plot: a little beyond its last dot."""
+    return 1.05 * max((point.x or 0 for each in chart.series for point in each.points), default=0) or 1
+
+
+_Places = Callable[[Chart, Sequence[Series], float], list[Label]]
+_PLACES: Mapping[str, _Places] = {
+    "bars": _after_numbers,
+    "dots": _beside,
+    "stacked": _inside,
+    "diverging": _inside,
+    "scatter": _among_dots,
+}
