@@ -5,13 +5,14 @@ from typing import Any
 
 from analytics.work.answer_times import TimeEvidence
 from annotation.actions.removing.removals import RemovalEffects
+from annotation.actions.removing.reopen_places import ReopenedPlaces
 from studies.wording import format_count
 
 
-def effect_counts(change: str, followed: RemovalEffects | int) -> Sequence[tuple[str, int]]:
+def effect_counts(change: str, followed: RemovalEffects | ReopenedPlaces) -> Sequence[tuple[str, int]]:
     """Return the effects of `change` ("withdraw", "exclude", "include", "reopen"): label and number of each."""
-    if isinstance(followed, int):
-        return [("Answers that other people are asked for", followed)]
+    if isinstance(followed, ReopenedPlaces):
+        return [("Answers that other people are asked for", followed.answers)]
     again = change == "include"
     return [
         ("Answers that count again" if again else "Answers excluded", followed.answers),
@@ -25,7 +26,7 @@ def effect_counts(change: str, followed: RemovalEffects | int) -> Sequence[tuple
     ]
 
 
-def say_effects(change: str, followed: RemovalEffects | int) -> str:
+def say_effects(change: str, followed: RemovalEffects | ReopenedPlaces) -> str:
     """Return the effects of `change` in words."""
     numbers = [f"{what[0].lower()}{what[1:]}: {number:,}" for what, number in effect_counts(change, followed)]
     return f"{'; '.join(numbers)}."

@@ -29,4 +29,5 @@ def include(project: Project, name: str, *, now: datetime = REMOVED) -> RemovalE
 
 
 def reopen(project: Project, name: str, *, now: datetime = REMOVED) -> int:
-    return removals.reopen_slots(annotator=person(name), project=project, by="tests", now=now)
+    """Return how many answers others are asked for."""
+    return removals.reopen_slots(annotator=person(name), project=project, by="tests", now=now).answers

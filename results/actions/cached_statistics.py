@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery, Sum
 
 from annotation.models import Decision, Removal, Session
 from background.jobs import cancel, request_job
@@ -30,7 +30,8 @@ from results.queries.reports.answers import answer_details, answer_times, facts_
 from results.queries.reports.label_spaces import label_spaces, with_all_labels
 from results.queries.reports.report_rows import project_facts
 from results.queries.studies.activity import study_activity
-from results.queries.studies.overview import count_totals
+from results.queries.studies.navigation import FrameNumbers
+from results.queries.studies.overview import count_totals, read_answers, read_spending
 from results.queries.studies.progress import paid_sessions, study_progress
 from results.queries.studies.questions import question_orders
 from results.reports.base import Chart, Report, Table
@@ -81,13 +82,13 @@ def takes_long_to_count(project: Project, answers: int) -> bool:
 
     answers: the number of answers that its annotators have sent.
     """
+    if is_large(4 * answers):
+        return True
     questions = Question.objects.filter(study__project=project).order_by().values("pk")
     instances = Instance.objects.filter(project=project).order_by().values("pk")
-    return (
-        is_large(4 * answers)
-        or is_large(4 * questions[: MADE_AT_ONCE // 4 + 1].count())
-        or is_large(instances[: MADE_AT_ONCE + 1].count())
-    )
+    # The first of each that is too many.
+    question, instance = questions[MADE_AT_ONCE // 4 :][:1], instances[MADE_AT_ONCE:][:1]
+    return Project.objects.filter(Exists(question) | Exists(instance), pk=project.pk).exists()
 
 
 def look_up(*, page: Page, project: Project, study: Study | None = None, now: datetime) -> CachedStatistics:
@@ -110,6 +111,24 @@ def _failed_job(kept: KeptNumbers) -> Job | None:
     """Return the last job of `kept` if it failed and is not running again."""
     last = Job.objects.filter(kind=KIND, key=str(kept.pk)).order_by("-pk").first()
     return last if last and last.state == JobState.FAILED else None
+
+
+def stored_frame_numbers(project: Project) -> FrameNumbers | None:
+    """Return the numbers that were stored last for the overview of `project`, None without any. Takes one query."""
+    kept = KeptNumbers.objects.filter(project=project, page=Page.INSTANCES, fingerprint__startswith=f"{FORM} ")
+    row = kept.values_list("as_of", "content__totals__answers", "content__totals__spending").first()
+    if row is None or row[1] is None:
+        return None
+    as_of, answers, spending = row
+    return FrameNumbers(read_answers(answers), read_spending(spending), as_of)
+
+
+def has_news(project: Project, *, since: datetime, now: datetime) -> bool:
+    """Whether anybody has done anything in `project` since its numbers were stored, and new ones may be computed."""
+    if since > now - NEW_AT_MOST_EVERY:
+        return False
+    events = Event.objects.filter(project=project, at__gt=since)
+    return events.exists() or Session.objects.filter(study__project=project, last_seen_at__gt=since).exists()
 
 
 def compute_now(*, page: Page, project: Project, now: datetime) -> CachedStatistics:

@@ -1,5 +1,6 @@
 """Erase a person, as privacy law requires: their rows, the files that hold them, and frozen rows of releases."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -126,8 +127,8 @@ def _write_again(
     workers = set(release.pseudonyms.filter(annotator=annotator).values_list("name", flat=True))
     found = changes(_rows(release), workers=workers, answered=answered, asked_about=asked_about)
     before = release.file
-    size = _keep(release, remaining_rows(_rows(release), found, workers=workers, above=_above(release.project)))
-    release.dossier = _dossier(release.dossier, size=size, names={*workers, *names}, now=now)
+    splits = _keep(release, remaining_rows(_rows(release), found, workers=workers, above=_above(release.project)))
+    release.dossier = _dossier(release.dossier, splits=splits, names={*workers, *names}, now=now)
     release.save(update_fields=["file", "sha256", "instances", "responses", "dossier"])
     if release.file != before:
         transaction.on_commit(partial(default_storage.delete, before))
@@ -139,20 +140,20 @@ def _rows(release: Release) -> Iterator[tuple[RowType, Row]]:
             yield read_any_row(line)
 
 
-def _keep(release: Release, rows: Iterator[tuple[RowType, Row]]) -> int:
-    """Store `rows` as the rows of `release` under their hash; return the number of accepted items."""
+def _keep(release: Release, rows: Iterator[tuple[RowType, Row]]) -> Counter[str]:
+    """Store `rows` as the rows of `release` under their hash; return the number of accepted items by split."""
     # Releases frozen by an older version hold a row for each question.
-    items: set[str] = set()
+    items: dict[str, str] = {}
 
     def note_items() -> Iterator[tuple[RowType, Row]]:
         for sort, row in rows:
             if isinstance(row, AcceptedInstance):
-                items.add(row.name)
+                items[row.name] = row.split
             yield sort, row
 
     release.file, release.sha256, counts = store_rows(release, note_items())
     release.instances, release.responses = counts["instances"], counts["responses"]
-    return len(items)
+    return Counter(items.values())
 
 
 def _above(project: Project) -> dict[str, set[str]]:
@@ -168,8 +169,9 @@ def _above(project: Project) -> dict[str, set[str]]:
     return above
 
 
-def _dossier(dossier: dict[str, Any], *, size: int, names: Collection[str], now: datetime) -> dict[str, Any]:
+def _dossier(dossier: dict[str, Any], *, splits: Counter[str], names: Collection[str], now: datetime) -> dict[str, Any]:
     """Note in the stored card that rows were changed; its tables stay as they were when frozen."""
+    size = splits.total()
     note = (
         f"On {now.date().isoformat()} the answers of one annotator were deleted at their request, "
         f"and the items that were accepted because of them: {format_count(size, 'item')} left. "
@@ -181,6 +183,7 @@ def _dossier(dossier: dict[str, Any], *, size: int, names: Collection[str], now:
     return {
         **dossier,
         "size": size,
+        "splits": dict(sorted(splits.items())),
         "body": f"{body}\n## Deleted since\n\n{note}\n",
         "limits": [*dossier["limits"], note],
     }

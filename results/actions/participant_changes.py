@@ -7,14 +7,15 @@ from django.contrib.auth.models import User
 
 from annotation.actions.removing import removals
 from annotation.actions.removing.removals import RemovalEffects
+from annotation.actions.removing.reopen_places import ReopenedPlaces
 from results.actions import participants
 from results.actions.participants import NamedAnnotator
 from studies.models import Project
 
-Act = Callable[[NamedAnnotator, Project, str, User, datetime], RemovalEffects | int]
+Act = Callable[[NamedAnnotator, Project, str, User, datetime], RemovalEffects | ReopenedPlaces]
 
 
-def _without_reason(act: Callable[..., RemovalEffects | int]) -> Act:
+def _without_reason(act: Callable[..., RemovalEffects | ReopenedPlaces]) -> Act:
     return lambda person, project, _, by, now: act(annotator=person.annotator, project=project, by=by, now=now)
 
 

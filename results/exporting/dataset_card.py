@@ -24,6 +24,7 @@ class DatasetCard:
     """Contents of a card. `body`: in Markdown, below the front matter; `size`: number of accepted items.
 
     `empty_formats`: formats that can hold none of its items -> why; empty in cards frozen by an older version.
+    `splits`: split, "" for none -> its number of items; empty in cards frozen by an older version.
     `notice`: warns of simulated answers, "" if people gave all, and in cards frozen by an older version.
     """
 
@@ -35,6 +36,7 @@ class DatasetCard:
     citation: str = ""
     made_on: str = ""
     size: int = 0
+    splits: Mapping[str, int] = field(default_factory=dict)
     body: str = ""
     collection: str
     protocol: Sequence[str]

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 # Precisions of a time; the script uses the same names.
-FORMATS = {"minute": "j M Y, H:i", "second": "j M Y, H:i:s", "short": "j M, H:i"}
+FORMATS = {"minute": "j M Y, H:i", "second": "j M Y, H:i:s", "short": "j M, H:i", "day": "j M Y"}
 
 register = template.Library()
 

@@ -1,14 +1,19 @@
 """The frame of researchers' pages: the sidebar of a project, and the header of a study."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django import template
 from django.template import RequestContext
 from django.urls import reverse
 
-from results.queries.studies.navigation import COMPLETE, stage_label, stage_of, study_links
-from results.queries.studies.simulated_answers import simulated_in_study
+from annotation.models import Session
+from results.queries.studies.navigation import COMPLETE, FrameNumbers, stage_label, stage_of, study_links
+from results.queries.studies.overview import Totals
+from results.queries.studies.progress import Answers, StudyProgress
+from results.queries.studies.simulated_answers import all_simulated, simulated_in_study
+from results.views.cached_statistics import frame_numbers
 from results.views.guards import may_do, visible_projects
 from studies.kinds import get_kind
 from studies.models import Project, ProjectDeletion, Study, StudyState
@@ -49,7 +54,11 @@ PRIMARY: Mapping[str, tuple[str, str, Verb]] = {
 }
 # State of a study -> its other actions.
 OTHERS: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
-    StudyState.DRAFT: (("study_delete", "Delete", Verb.DESIGN),),
+    StudyState.DRAFT: (
+        ("study_form", "Edit in a form", Verb.DESIGN),
+        ("study_practice", "Practice questions", Verb.DESIGN),
+        ("study_delete", "Delete", Verb.DESIGN),
+    ),
     StudyState.OPEN: (
         ("study_pause", "Pause", Verb.RUN),
         ("ask_more", "Add questions or answers", Verb.RUN),
@@ -59,12 +68,12 @@ OTHERS: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
     COMPLETE: (("ask_more", "Add questions or answers", Verb.RUN), ("study_pause", "Pause", Verb.RUN)),
     StudyState.CLOSED: (),
 }
-PREVIEW = ("study_preview", "Preview", Verb.VIEW)
-ALWAYS = (PREVIEW, ("study_duplicate", "Duplicate", Verb.DESIGN))
-# State of a study -> actions with a separate button beside the primary one.
-SECONDARY: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
-    StudyState.DRAFT: (PREVIEW, ("study_form", "Edit in a form", Verb.DESIGN)),
-}
+ALWAYS = (
+    ("study_preview", "Preview", Verb.VIEW),
+    ("preview_on_phone", "Preview on a phone", Verb.VIEW),
+    ("study_duplicate", "Duplicate", Verb.DESIGN),
+)
+FINAL = "A closed study cannot be opened again."
 
 
 @register.inclusion_tag("results/_rail.html", takes_context=True)
@@ -82,7 +91,7 @@ def project_rail(context: RequestContext) -> dict[str, Any]:
         "project": project,
         "here": here,
         "study": study,
-        "studies": study_links(project),
+        "studies": study_links(project, _frame_numbers(context, project).answers),
         "others": others.only("slug", "name")[:OTHERS_SHOWN],
     }
 
@@ -105,7 +114,6 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
     study: Study = context["study"]
     may = may_do(context["request"], study.project)
     stage = stage_of(study)
-    secondary = SECONDARY.get(stage, ())
 
     def permitted_links(*actions: tuple[str, str, Verb]) -> list[tuple[str, str]]:
         """Return the URL and label of each action that the user may do, except one that leads to this page."""
@@ -113,16 +121,48 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
         return [(address, label) for address, label, verb in pages if may[verb] and address != context["request"].path]
 
     return {
-        "study": study,
+        **study_figures(context),
         "project": study.project,
-        "kinds": dict.fromkeys(get_kind(part.kind).title for part in study.design.parts),
         "here": here,
         "may": may,
         "primary": next(iter(permitted_links(PRIMARY[stage])), None),
-        "secondary": permitted_links(*secondary),
-        "others": permitted_links(*(each for each in (*OTHERS[stage], *ALWAYS) if each not in secondary)),
+        "others": permitted_links(*OTHERS[stage], *ALWAYS),
         "simulated": simulated_in_study(study),
     }
+
+
+@register.inclusion_tag("results/_study_head.html#figures", takes_context=True)
+def study_figures(context: RequestContext) -> dict[str, Any]:
+    """Return the context of the line of a study's header that its live page replaces."""
+    study: Study = context["study"]
+    numbers = _frame_numbers(context, study.project)
+    owed = numbers.owed(study)
+    return {
+        "study": study,
+        "is_fragment": context.get("is_fragment"),
+        "kinds": list(dict.fromkeys(get_kind(part.kind).title for part in study.design.parts)),
+        "answers": numbers.answers.get(study.pk, Answers(0, 0)),
+        "as_of": numbers.as_of,
+        "owed": owed,
+        "would_be_owed": bool(owed) and all_simulated(Session.objects.filter(study=study)),
+        "warning": FINAL if stage_of(study) == COMPLETE else "",
+    }
+
+
+def _frame_numbers(context: RequestContext, project: Project) -> FrameNumbers:
+    """Return the numbers that the frame shows: those of the page itself, if it has counted them too.
+
+    The sidebar and the header read them once for a request.
+    """
+    known = vars(context["request"])
+    if "frame_numbers" not in known:
+        totals, progress = (context.get(name) for name in ("totals", "progress"))
+        found = FrameNumbers(totals.answers, totals.spending) if isinstance(totals, Totals) else frame_numbers(project)
+        if isinstance(progress, StudyProgress):
+            found = replace(found, answers={**found.answers, context["study"].pk: progress.answers})
+        known["frame_numbers"] = found
+    found_numbers: FrameNumbers = known["frame_numbers"]
+    return found_numbers
 
 
 @register.simple_tag(takes_context=True)

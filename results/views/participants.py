@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -12,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.actions.removing.removals import CannotRemove, RemovalEffects
+from annotation.actions.removing.reopen_places import ReopenedPlaces
 from annotation.models import Session
 from annotation.recruitment import invite
 from annotation.recruitment.prolific import entry as prolific
@@ -83,7 +85,7 @@ CHANGES = {
     "reopen": Change(
         "Ask other people these questions again",
         "Other people are asked these questions, and are paid for it. Once somebody else is asked, the answer of this "
-        "person cannot count again.",
+        "annotator cannot count again.",
     ),
 }
 
@@ -94,57 +96,61 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
     """Show the effects of the change in numbers, and make it when confirmed."""
     person, doing, by = _find_person(project, name), CHANGES[change], signed_in_user(request)
     reason = read_field(request.POST, "reason")
-    confirmed = request.method == "POST"
+    # A preview is asked for with the form, which keeps what was typed out of addresses.
+    confirmed = request.method == "POST" and "preview" not in request.POST
     # Other people can be asked these questions at once.
     can_replace = change in REPLACEABLE
     replaces = can_replace and "replace" in request.POST
 
-    def act() -> Mapping[str, RemovalEffects | int]:
-        # The preview counts what others would be asked, whether it is chosen or not.
-        acts = [change, *(["reopen"] if replaces or (can_replace and not confirmed) else [])]
+    def act(why: str, *acts: str) -> Mapping[str, RemovalEffects | ReopenedPlaces]:
         with transaction.atomic():
-            # The preview needs a reason that nobody has typed yet.
-            why = reason if confirmed else "foreseen"
             return {name: ACTS[name](person, project, why, by, timezone.now()) for name in acts}
 
-    problem, followed = "", dict[str, RemovalEffects | int]()
+    problem = ""
+    if confirmed:
+        try:
+            done = act(reason, change, *(["reopen"] if replaces else []))
+        except CannotRemove as error:
+            problem = error.message
+        else:
+            if change == "withdraw":
+                tasks.discard_files.delay_on_commit()
+            messages.success(
+                request, f"{person.name}: {' '.join(say_effects(name, each) for name, each in done.items())}"
+            )
+            return redirect("person", project.slug, person.name)
+    foreseen = dict[str, RemovalEffects | ReopenedPlaces]()
     accepted, dataset = list[tuple[str, int, int]](), None
+    # It counts what others would be asked, whether that is chosen or not, and needs a reason that nobody has typed yet.
+    previewed = partial(act, "foreseen", change, *(["reopen"] if can_replace else []))
     try:
-        if confirmed:
-            followed = dict(act())
-        elif change == "reopen":
-            followed = dict(participants.foresee(act))
+        if change == "reopen":
+            foreseen = dict(participants.foresee(previewed))
         else:
             items, by_study = _accepted(project)
-            foreseen, items_after, by_study_after = participants.foresee(lambda: (act(), *_accepted(project)))
-            followed = dict(foreseen)
+            effects, items_after, by_study_after = participants.foresee(lambda: (previewed(), *_accepted(project)))
+            foreseen = dict(effects)
             dataset = None if items is None else (items, items_after)
             accepted = [(study, n, by_study_after[study]) for study, n in by_study.items()]
     except CannotRemove as error:
-        problem = error.message
-    if confirmed and followed:
-        if change == "withdraw":
-            tasks.discard_files.delay_on_commit()
-        messages.success(
-            request, f"{person.name}: {' '.join(say_effects(name, each) for name, each in followed.items())}"
-        )
-        return redirect("person", project.slug, person.name)
+        problem = problem or error.message
     context = {
         "project": project,
         "person": person,
         "change": doing,
-        "effects": followed.get(change),
-        "follows": effect_counts(change, followed[change]) if followed else (),
+        "effects": foreseen.get(change),
+        "follows": effect_counts(change, foreseen[change]) if foreseen else (),
         "accepted": accepted,
         "dataset": dataset,
         "includes": change == "include",
-        "replaced": followed.get("reopen", 0),
+        "reopened": foreseen.get("reopen"),
         "can_replace": can_replace,
         "replaces": replaces,
         "problem": problem,
         "reason": reason,
     }
-    return render(request, "results/people/change.html", context, status=409 if problem else 200)
+    page = "results/people/change.html#follows" if request.headers.get("HX-Request") else "results/people/change.html"
+    return render(request, page, context, status=409 if problem else 200)
 
 
 def _accepted(project: Project) -> tuple[int | None, Mapping[str, int]]:

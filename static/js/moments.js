@@ -5,6 +5,7 @@ const MINUTE = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneN
 const FORMATS = {
   minute: new Intl.DateTimeFormat("en-GB", { ...DAY, year: "numeric", ...MINUTE }),
   second: new Intl.DateTimeFormat("en-GB", { ...DAY, year: "numeric", ...MINUTE, second: "2-digit" }),
+  day: new Intl.DateTimeFormat("en-GB", { ...DAY, year: "numeric" }),
   short: new Intl.DateTimeFormat("en-GB", { ...DAY, ...MINUTE }),
 };
 

@@ -4,8 +4,9 @@ import pytest
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.models import Decision
-from studies.models import Study, Tag
+from annotation.models import Decision, Removal
+from results.models import Pseudonym
+from studies.models import Project, Study, StudyState, Tag
 from tests.browser.stage import assert_no_wider_than_the_window, draw_all, sign_in
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import make_person
@@ -229,6 +230,48 @@ def test_a_link_of_the_graph_is_wholly_in_sight_when_the_keyboard_reaches_it(
     for _ in range(links):
         signed_in.keyboard.press("Tab")
         assert signed_in.evaluate(cut) == ""
+
+
+def test_the_overview_of_six_studies_stands_on_one_laptop_screen(signed_in: Page, live_server: LiveServer) -> None:
+    project = Project.objects.get()
+    # Six in one column, the tallest that six can be, and more to do than is shown.
+    for number in range(5):
+        open_study(project, STEP_3 | {"study": f"also-asks-about-scenes-{number}"})
+    Study.objects.filter(slug__startswith="also").update(state=StudyState.PAUSED)
+    signed_in.set_viewport_size({"width": 1366, "height": 768})
+    signed_in.goto(f"{live_server.url}/projects/vases/")
+    # The import, eight studies and the dataset.
+    expect(signed_in.locator(".pipeline foreignObject")).to_have_count(10)
+    expect(signed_in.locator(".next-steps > ul li")).to_have_count(3)
+    days = signed_in.locator(".per-day").bounding_box()
+    assert days is not None
+    assert days["y"] + days["height"] <= 768
+    # Its other rows are a scroll away, and a key away too.
+    last = signed_in.locator(".pipeline .node-name").last
+    last.focus()
+    expect(last).to_be_in_viewport()
+
+
+def test_the_preview_of_an_exclusion_follows_the_box(signed_in: Page, live_server: LiveServer) -> None:
+    page = signed_in
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{live_server.url}/projects/vases/people/")
+    ann = Pseudonym.objects.get(annotator__provider_id="ann").name
+    page.goto(f"{live_server.url}/projects/vases/people/{ann}/exclude/")
+    # Its numbers stand on a phone without scrolling.
+    table = page.get_by_role("region", name="Accepted items")
+    assert table.evaluate("table => table.scrollWidth <= table.clientWidth")
+    asked = page.get_by_text("Answers that other people are asked for")
+    expect(asked).to_have_count(0)
+    page.get_by_label("Reason").fill("Clicked.")
+    box = page.get_by_label("Ask other people these questions again")
+    box.check()
+    expect(asked).to_be_visible()
+    expect(page.get_by_label("Reason")).to_have_value("Clicked.")
+    assert_accessible(page)
+    box.uncheck()
+    expect(asked).to_have_count(0)
+    assert not Removal.objects.exists()
 
 
 def test_a_phone_shows_the_pipeline_as_a_list(signed_in: Page, live_server: LiveServer) -> None:

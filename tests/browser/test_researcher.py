@@ -163,7 +163,7 @@ def test_what_a_viewer_sees_is_accessible_and_leads_to_nothing_that_refuses(
     page.goto(f"{live_server.url}{STUDY}")
     assert_accessible(page)
     page.get_by_text("More actions").click()
-    expect(page.get_by_role("link", name="Preview")).to_be_visible()
+    expect(page.get_by_role("link", name="Preview", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name=re.compile("Pause|Close|Release place"))).to_have_count(0)
     # Of the forms there, only filters are left, which change nothing.
     expect(page.locator("main form[method=post]")).to_have_count(0)
@@ -258,7 +258,7 @@ def test_a_study_is_closed_after_saying_what_that_means(signed_in: Page, study: 
 def test_a_preview_is_gone_through_with_the_keyboard_and_stores_nothing(signed_in: Page, study: Study) -> None:
     page, before = signed_in, Response.objects.count()
     page.get_by_text("More actions").click()
-    page.get_by_role("link", name="Preview").click()
+    page.get_by_role("link", name="Preview", exact=True).click()
     page.get_by_role("button", name="I agree", exact=True).press("Enter")
     page.get_by_role("button", name="Start").press("Enter")
     for number in (1, 2, 3):

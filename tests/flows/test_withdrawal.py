@@ -131,7 +131,7 @@ def test_a_file_made_before_is_no_longer_offered_and_says_so(rita: Client, answe
     assert "This file is no longer available" in gone.content.decode()
     for page in ("/studies/vases/best-vase/exports/", "/projects/vases/releases/", f"/exports/{export.pk}/"):
         shown = rita.get(page).content.decode()
-        assert "No longer available: somebody whose answers are in it withdrew" in shown
+        assert "No longer available: an annotator whose answers are in it withdrew" in shown
         assert f"/exports/{export.pk}/download/" not in shown
     again = request_export(study=answered, format="responses", by=make_person("again"), now=later_than_now())
     make_export(export=again, now=later_than_now)
@@ -179,9 +179,8 @@ def test_the_confirmation_says_in_numbers_what_will_follow_and_changes_nothing(r
         ("Questions of later studies undone", 0),
         ("Open sessions ended", 1),
     ]
-    assert "2 answers of this person in all studies of Vases no longer count. The dataset goes from 1 to 0" in words_of(
-        page
-    )
+    lead = "2 answers of this annotator in all studies of Vases no longer count. The dataset goes from 1 to 0"
+    assert lead in words_of(page)
     assert page.context["accepted"] == [("best-vase", 1, 0), ("later", 0, 0)]
     assert monitor(rita, answered)["answers"] == (12, 12)
     assert not person("ann").removals.exists()

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 
 from annotation.actions.deciding import adjudication
 from annotation.actions.removing.removals import RemovalEffects
+from annotation.actions.removing.reopen_places import ReopenedPlaces
 from annotation.models import Decision, Session
 from results import tasks
 from results.actions import participants
@@ -89,7 +90,7 @@ class ChangePerson(ProjectEndpoint):
         dry_run, reason = form["dry_run"], form["reason"]
         person = participants.find_person(project=self.project, name=name.replace("\0", ""))
 
-        def act() -> RemovalEffects | int:
+        def act() -> RemovalEffects | ReopenedPlaces:
             # A dry run needs no reason.
             why = reason or ("foreseen" if dry_run else "")
             return ACTS[change](person, self.project, why, self.user, timezone.now())
@@ -100,9 +101,9 @@ class ChangePerson(ProjectEndpoint):
         return Response(FollowedSerializer(_effects_json(followed) | {"sentence": say_effects(change, followed)}).data)
 
 
-def _effects_json(followed: RemovalEffects | int) -> dict[str, Any]:
-    if isinstance(followed, int):
-        return {**asdict(RemovalEffects()), "slots": followed}
+def _effects_json(followed: RemovalEffects | ReopenedPlaces) -> dict[str, Any]:
+    if isinstance(followed, ReopenedPlaces):
+        return {**asdict(RemovalEffects()), "slots": followed.answers}
     return {**asdict(followed), "slots": 0}
 
 

@@ -15,6 +15,7 @@ from annotation.actions.deciding.decisions import recount
 from annotation.actions.deciding.undo_acceptance import update_downstream_of_answers, update_downstream_of_questions
 from annotation.actions.removing import reopen_places
 from annotation.actions.removing.redact_descriptions import redact
+from annotation.actions.removing.reopen_places import ReopenedPlaces
 from annotation.errors import AnnotationError
 from annotation.models import Annotator, Removal, Response, Session, SessionState
 from annotation.models.responses import LeftOut, ResponseQuerySet
@@ -120,8 +121,8 @@ def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime)
 
 
 @transaction.atomic
-def reopen_slots(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> int:
-    """Free the slots of somebody's uncounted answers for others; return how many. Repeating it changes nothing.
+def reopen_slots(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> ReopenedPlaces:
+    """Free the slots of somebody's uncounted answers for others. Repeating it changes nothing.
 
     Raises CannotRemove for somebody whose answers count.
     """
@@ -131,9 +132,9 @@ def reopen_slots(*, annotator: Annotator, project: Project, by: Actor, now: date
             "This person's answers count. Exclude the person first, then ask other people these questions again."
         )
     opened = reopen_places.free_places(annotator=annotator, project=project)
-    if opened:
+    if opened.freed:
         Removal.objects.in_force().filter(annotator=annotator, project=project).update(slots_opened_at=now)
-        record(project=project, what=What.SLOTS_REOPENED, by=by, now=now, annotator=annotator.pk, slots=opened)
+        record(project=project, what=What.SLOTS_REOPENED, by=by, now=now, annotator=annotator.pk, slots=opened.answers)
     return opened
 
 

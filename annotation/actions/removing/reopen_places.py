@@ -1,17 +1,34 @@
 """Free the slots of answers that no longer count, and restore them where nobody else has them."""
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 
-from django.db.models import F
+from django.db.models import Count, F
 
+from analytics.work.pay import rewards
 from annotation.actions.launching.reopen_studies import reopen_asking
 from annotation.models import Annotator, Response, Seat, Session, Slot
 from annotation.models.sessions import OPEN_STATES
-from studies.models import Project
+from studies.models import UNDER_WAY, Project, Study
 
 
-def free_places(*, annotator: Annotator, project: Project) -> int:
-    """Take the uncounted answers of `annotator` out of their slots, and free slots and seats; return how many.
+@dataclass(frozen=True)
+class ReopenedPlaces:
+    """Places that were freed for others.
+
+    freed: answers without a place now. answers: how many more answers are to come; an answer is asked of nobody if its
+    question is undone or taken out, or its study closed. cost: their pay by currency, without fees.
+    """
+
+    freed: int = 0
+    answers: int = 0
+    cost: Mapping[str, Decimal] = field(default_factory=dict)
+
+
+def free_places(*, annotator: Annotator, project: Project) -> ReopenedPlaces:
+    """Take the uncounted answers of `annotator` out of their slots, and free slots and seats.
 
     Runs in a transaction that has locked the annotator.
     """
@@ -20,12 +37,36 @@ def free_places(*, annotator: Annotator, project: Project) -> int:
     slots = Slot.objects.filter(pk__in=list(given.values()))
     # Lock seats before slots, as claims do; their sessions may have ended long ago.
     seats = list(Seat.objects.select_for_update().filter(pk__in=slots.values("seat")).order_by("pk"))
+    before = _to_come(seats)
     Response.objects.filter(pk__in=list(given)).update(slot=None)
     slots.update(annotator=None, answered_at=None)
     reopen_asking(questions=list(slots.values_list("question_id", flat=True)))
     for seat in seats:
         _free_seat(seat)
-    return len(given)
+    after = _to_come(seats)
+    more = {study: _minus(after[study], before.get(study, (0, 0))) for study in after}
+    return ReopenedPlaces(len(given), sum(answers for _, answers in more.values()), _cost(more))
+
+
+def _to_come(seats: Collection[Seat]) -> dict[int, tuple[int, int]]:
+    """Return the id of each study that is under way -> how many of `seats` and answers in them are to come."""
+    open_slots = Slot.objects.wanted().to_come().filter(seat__in=seats, seat__study__state__in=UNDER_WAY).order_by()
+    counted = open_slots.values_list("seat__study").annotate(Count("seat", distinct=True), Count("pk"))
+    return {study: (places, answers) for study, places, answers in counted}
+
+
+def _minus(after: tuple[int, int], before: tuple[int, int]) -> tuple[int, int]:
+    return after[0] - before[0], after[1] - before[1]
+
+
+def _cost(more: Mapping[int, tuple[int, int]]) -> dict[str, Decimal]:
+    """Return the pay by currency of these places and answers, by study."""
+    cost: dict[str, Decimal] = {}
+    for study in Study.objects.filter(pk__in=more).defer("source").order_by("pk"):
+        pay, (places, answers) = study.design.pay, more[study.pk]
+        due = rewards(pay.per_session, pay.per_answer, seats=places, answers=answers)
+        cost[pay.currency] = cost.get(pay.currency, Decimal(0)) + due
+    return {currency: due for currency, due in cost.items() if due}
 
 
 def _free_seat(seat: Seat) -> None:

@@ -15,10 +15,12 @@ from studies.models import Study
 
 @dataclass(frozen=True)
 class RemovalDates:
-    """When somebody whose answers a file holds last withdrew or was excluded, after the file was made."""
+    """When somebody whose answers a file holds last withdrew or was excluded, after the file was made, and how many."""
 
     withdrawn_at: datetime | None = None
     excluded_at: datetime | None = None
+    withdrawn: int = 0
+    excluded: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ class Removals:
         mine = [each for each in self.removals if each.project_id == project and each.annotator_id in held]
         withdrawn = [each.at for each in mine if each.why == Removal.Why.WITHDRAWN and (frozen or each.at >= made)]
         excluded = [each.at for each in mine if each.why == Removal.Why.EXCLUDED and each.at >= made]
-        return RemovalDates(max(withdrawn, default=None), max(excluded, default=None))
+        last = max(withdrawn, default=None), max(excluded, default=None)
+        return RemovalDates(*last, len(withdrawn), len(excluded))
 
 
 def find_removals(*, exports: Iterable[Export] = (), releases: Iterable[Release] = ()) -> Removals:

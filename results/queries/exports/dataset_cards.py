@@ -22,11 +22,11 @@ def studies_card(studies: Sequence[Study], about: About) -> DatasetCard:
     project = studies[0].project
     about = replace(about, kept_by=[study.slug for study in dataset_studies(project)])
     origins: Counter[Origin] = Counter()
-    size = 0
+    splits: Counter[str] = Counter()
     counted: set[str] = set()
     formats = EmptyFormats()
     for item in instances_of_studies(studies):
-        size += 1
+        splits[item.split] += 1
         formats.add(item)
         # Accepted parts of an instance share its other images.
         images = item.pair_images.values() if item.key in counted else item.images
@@ -35,8 +35,10 @@ def studies_card(studies: Sequence[Study], about: About) -> DatasetCard:
     names = [field.name for field in fields(PredictionModel)]
     models = Counter(PredictionModel(*(getattr(row, name) for name in names)) for row in released_predictions(studies))
     name = studies[0].slug if len(studies) == 1 else project.slug
-    card = dataset_card(facts, report_of(facts), name=name, size=size, origins=origins, models=models, about=about)
-    return replace(card, empty_formats=formats.reasons())
+    card = dataset_card(
+        facts, report_of(facts), name=name, size=splits.total(), origins=origins, models=models, about=about
+    )
+    return replace(card, splits=dict(sorted(splits.items())), empty_formats=formats.reasons())
 
 
 def exports_card(project: Project) -> DatasetCard:

@@ -351,17 +351,26 @@ class Totals:
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Self:
         """Return the totals from their JSON."""
-        answers = {int(study): Answers(**each) for study, each in stored["answers"].items()}
         by_name = stored["conflicts"].items()
         conflicts = Conflicts(**{name: {int(study): n for study, n in of.items()} for name, of in by_name})
-        spending = [
-            Spending(currency, [StudySpending(study, *map(Decimal, money)) for study, *money in studies])
-            for currency, studies in stored["spending"]
-        ]
+        answers, spending = read_answers(stored["answers"]), read_spending(stored["spending"])
         days = [(date.fromisoformat(day), n) for day, n in stored["days"]]
         # Older versions stored no `ready`.
         ready = {int(study): n for study, n in stored.get("ready", {}).items()}
         return cls(answers, conflicts, stored["accepted"], stored["dataset"], spending, days, ready)
+
+
+def read_answers(stored: Mapping[str, Any]) -> dict[int, Answers]:
+    """Return the progress of studies as `Totals.dump` stored it."""
+    return {int(study): Answers(**each) for study, each in stored.items()}
+
+
+def read_spending(stored: Sequence[Any]) -> list[Spending]:
+    """Return the spending of a project as `Totals.dump` stored it."""
+    return [
+        Spending(currency, [StudySpending(study, *map(Decimal, money)) for study, *money in studies])
+        for currency, studies in stored
+    ]
 
 
 def count_totals(project: Project, *, now: datetime) -> Totals:

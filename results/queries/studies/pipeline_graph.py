@@ -5,12 +5,13 @@ All lengths are in SVG user units.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from results.queries.studies.pipeline import Funnel, Step
 from results.reports.sections.funnel import INSTANCES
 
-IMPORTED_WIDTH, WIDTH, HEIGHT = 110, 216, 108
-GAP_X, GAP_Y = 102, 14
+IMPORTED_WIDTH, WIDTH, HEIGHT = 96, 240, 68
+GAP_X, GAP_Y = 96, 8
 # How far an edge leaves its box before it turns.
 TURN = 16
 
@@ -44,6 +45,8 @@ class Edge:
 class PipelineGraph:
     """The launched studies of a project, each at the right of its upstream study.
 
+    Four columns and four rows stand above the fold of a laptop, with what is above and below them on the overview.
+
     `dataset`: the box of the dataset, None if the project has none.
     """
 
@@ -53,6 +56,9 @@ class PipelineGraph:
     boxes: Sequence[Box]
     edges: Sequence[Edge]
     dataset: Box | None
+    imported_width: ClassVar[int] = IMPORTED_WIDTH
+    box_width: ClassVar[int] = WIDTH
+    box_height: ClassVar[int] = HEIGHT
 
 
 def pipeline_graph(funnel: Funnel) -> PipelineGraph:

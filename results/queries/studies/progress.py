@@ -174,17 +174,8 @@ def study_progress(study: Study) -> StudyProgress:
 
 
 def _surveys(study: Study) -> list[SurveyProgress]:
-    open_here = Slot.objects.to_come().filter(seat=OuterRef("pk"))
-    seats = (
-        Seat.objects.filter(study=study)
-        .values_list("survey_id", "survey__number")
-        .annotate(
-            free=Count("pk", filter=Q(Exists(open_here), session=None, filled_at=None)),
-            taken=Count("pk", filter=Q(session__isnull=False, filled_at=None)),
-            filled=Count("pk", filter=Q(filled_at__isnull=False)),
-        )
-        .order_by("survey__number")
-    )
+    by_survey = Seat.objects.filter(study=study).values_list("survey_id", "survey__number")
+    seats = by_survey.annotate(**_seat_counts()).order_by("survey__number")
     slots = Slot.objects.wanted().filter(seat__study=study).order_by().values_list("seat__survey_id")
     given = dict(Response.objects.counted_in(study).values_list("slot__seat__survey_id").annotate(n=Count("pk")))
     answers = answers_of(given, slots, Response.objects.filter(study=study).values_list("slot__seat__survey_id"))
@@ -192,6 +183,20 @@ def _surveys(study: Study) -> list[SurveyProgress]:
         SurveyProgress(number, Seats(free, taken, filled), answers.get(survey, Answers(0, 0)))
         for survey, number, free, taken, filled in seats
     ]
+
+
+def count_seats(study: Study) -> Seats:
+    """Return the places of `study`, counted now."""
+    return Seats(**Seat.objects.filter(study=study).aggregate(**_seat_counts()))
+
+
+def _seat_counts() -> dict[str, Count]:
+    open_here = Slot.objects.to_come().filter(seat=OuterRef("pk"))
+    return {
+        "free": Count("pk", filter=Q(Exists(open_here), session=None, filled_at=None)),
+        "taken": Count("pk", filter=Q(session__isnull=False, filled_at=None)),
+        "filled": Count("pk", filter=Q(filled_at__isnull=False)),
+    }
 
 
 def answers_of(given: Mapping[int, int], slots: QuerySet[Any], responses: QuerySet[Any]) -> dict[int, Answers]:

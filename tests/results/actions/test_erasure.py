@@ -50,13 +50,13 @@ def test_frozen_rows_are_written_again_without_them_under_a_new_hash(released: R
     ben = person("ben")
     names = {kind.objects.get(annotator=ben).name for kind in (ReleasePseudonym, Pseudonym)}
     before, file = released.sha256, released.file
-    assert (released.instances, released.responses) == (4, 25)
+    assert (released.instances, released.responses, released.dossier["splits"]) == (4, 25, {"": 4})
     forgotten = forget(annotator=person("ben"), project=released.project, by="tests", now=REMOVED)
     assert (forgotten.rows.responses, forgotten.rows.sessions, forgotten.releases) == (6, 1, ["v1"])
     released.refresh_from_db()
     assert released.sha256 != before
     assert released.file != file
-    assert (released.instances, released.responses) == (0, 19)
+    assert (released.instances, released.responses, released.dossier["splits"]) == (0, 19, {})
     folder = write(released.project, "v1", tmp_path)
     assert not [path for path in folder.rglob("*") if path.is_file() and any(n in path.read_text() for n in names)]
     assert len(table(folder, "responses")) == 19

@@ -139,7 +139,7 @@ def test_what_open_places_can_give_is_told_from_what_whoever_arrives_can_give(cl
     # Ann no longer counts: her place is taken, so that her answer cannot come again, and nothing waits any more.
     exclude(project, "ann")
     assert sorted(steps(project)) == [("ask others", "", 1), ("wait", "step-3", 1), ("wait", "step-4", 0)]
-    assert "1 answer of people who were excluded or withdrew has not been replaced" in text_of(
+    assert "1 answer of annotators who were excluded or withdrew has not been replaced" in text_of(
         client, "/projects/vases/"
     )
     reopen(project, "ann")

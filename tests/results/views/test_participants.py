@@ -16,17 +16,19 @@ from annotation.actions.answering import responses
 from annotation.actions.answering.responses import Submission
 from annotation.models import Annotator, PracticeAnswer, Response, Session, SessionState, Skip
 from results.actions.erasure import forget
+from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
+from results.queries.studies.progress import study_progress
 from results.reports.base import Column, Table, Undefined
 from results.views.participants import _most_important_first
 from studies.kinds import get_kind
-from studies.models import InstanceImage, Membership, PracticeQuestion, Project, Question, Study
+from studies.models import InstanceImage, Membership, PracticeQuestion, Project, Question, Study, StudyState
 from tests.factories import NOON, arrive_at_work, make_image, make_project
 from tests.pages import words_of
 from tests.removing import exclude, withdraw
 from tests.results.describing import find as find_image
 from tests.results.describing import two_studies, write
-from tests.results.pipelines import STEP_3, by_key, go_on, open_study, project_of, sit_through
+from tests.results.pipelines import STEP_3, STEP_4, by_key, go_on, open_study, project_of, sit_through
 
 PAGE = "/projects/vases/people/"
 
@@ -104,10 +106,79 @@ def test_a_project_without_people_says_so(client: Client, researcher: User) -> N
 def test_others_can_be_asked_with_the_exclusion(client: Client, project: Project) -> None:
     client.get(PAGE)
     address = f"/projects/vases/people/{name('ann')}/exclude/"
-    assert "(8 answers, paid again)" in words_of(client.get(address))
+    assert "Ask other people these questions again: 8 answers</label>" in words_of(client.get(address))
     done = words_of(client.post(address, {"reason": "Clicked through.", "replace": "yes"}, follow=True))
     assert "Answers excluded: 8" in done.replace("answers excluded", "Answers excluded")
     assert "answers that other people are asked for: 8" in done
+
+
+ASKED_AGAIN = "Answers that other people are asked for"
+
+
+@pytest.fixture
+def partly_undone(researcher: User) -> Project:
+    """Ann gives the only answers: four in step-3, which accept two, and those to the two questions that follow."""
+    project = project_of(researcher)
+    first = open_study(project, STEP_3 | {"pay": {"per_session": "2.00", "per_answer": "0.25"}})
+    sit_through(first, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1", vase_2="none", vase_3="none"))
+    second = STEP_4 | {"pay": {"per_session": "3.00"}}
+    sit_through(open_study(project, second), "ann", "original")
+    name_annotators(project=project)
+    return project
+
+
+def to_come(project: Project) -> dict[str, int]:
+    """Return study -> answers to come, as its overview counts them."""
+    return {study.slug: study_progress(study).answers.to_come for study in project.studies.order_by("pk")}
+
+
+def test_as_many_answers_are_to_come_afterwards_as_the_preview_says(client: Client, partly_undone: Project) -> None:
+    """Without her answers nothing is accepted, so her two later questions are undone, and nobody is asked those."""
+    address = f"/projects/vases/people/{name('ann')}/exclude/"
+    assert to_come(partly_undone) == {"step-3": 0, "step-4": 0}
+    # One place for USD 2.00 and four answers for USD 0.25 each.
+    offered = "Ask other people these questions again: 4 answers, for USD 3.00 without fees</label>"
+    assert offered in words_of(client.get(address))
+    # Looking changes nothing.
+    assert to_come(partly_undone) == {"step-3": 0, "step-4": 0}
+    done = words_of(client.post(address, {"reason": "Clicked through.", "replace": "yes"}, follow=True))
+    assert "answers excluded: 6;" in done
+    assert "questions of later studies undone: 2;" in done
+    assert "answers that other people are asked for: 4" in done
+    assert to_come(partly_undone) == {"step-3": 4, "step-4": 0}
+
+
+def test_the_preview_shows_what_the_box_adds(client: Client, partly_undone: Project) -> None:
+    address = f"/projects/vases/people/{name('ann')}/exclude/"
+    assert ASKED_AGAIN not in words_of(client.get(address))
+    # By script the box sends its form, and gets what follows alone.
+    ticked = {"reason": "Clicked.", "replace": "yes", "preview": "yes"}
+    part = words_of(client.post(address, ticked, headers={"HX-Request": "true"}))
+    assert "<html" not in part
+    assert f"<dt>{ASKED_AGAIN}</dt><dd>4</dd>" in part
+    assert "<dt>Their pay, without fees</dt><dd>USD 3.00</dd>" in part
+    assert ASKED_AGAIN not in words_of(client.post(address, {"preview": "yes"}, headers={"HX-Request": "true"}))
+    # Without scripts the whole page comes, with what was typed.
+    page = words_of(client.post(address, ticked))
+    assert f"<dt>{ASKED_AGAIN}</dt><dd>4</dd>" in page
+    assert 'value="Clicked." required' in page
+    assert 'hx-target="#follows" checked>' in page
+    assert not partly_undone.removals.exists()
+
+
+def test_a_refused_exclusion_keeps_the_preview(client: Client, partly_undone: Project) -> None:
+    refused = client.post(f"/projects/vases/people/{name('ann')}/exclude/", {"reason": " ", "replace": "yes"})
+    assert refused.status_code == 409
+    page = words_of(refused)
+    assert "Say why their answers are not to count" in page
+    assert f"<dt>{ASKED_AGAIN}</dt><dd>4</dd>" in page
+
+
+def test_nobody_is_offered_to_be_asked_in_closed_studies(client: Client, partly_undone: Project) -> None:
+    partly_undone.studies.update(state=StudyState.CLOSED, closed_at=NOON)
+    page = words_of(client.get(f"/projects/vases/people/{name('ann')}/exclude/"))
+    assert 'name="replace"' not in page
+    assert "Other people cannot be asked these questions again" in page
 
 
 def page_of(client: Client, person: str, query: str = "") -> Any:
@@ -237,7 +308,9 @@ def test_people_excluded_are_counted_beside_all_people(client: Client, researche
     for person in ("ann", "ben"):
         sit_through(study, person, "none")
     exclude(project, "ann")
-    assert "2, of them 1 excluded or withdrawn" in words_of(client.get(PAGE))
+    page = words_of(client.get(PAGE))
+    assert 'People <span class="muted">2</span>' in page
+    assert "1 of them excluded or withdrawn, listed last" in page
     assert "<small>of them 1 excluded or withdrawn</small>" in words_of(client.get("/projects/vases/"))
 
 
@@ -256,7 +329,7 @@ def test_the_share_of_right_answers_says_of_how_many(client: Client, researcher:
     page = client.get(PAGE)
     ((line, cells, *_),) = page.context["rows"]
     assert (line.counted, line.with_right, cells[2].text) == (4, 2, "100.00")
-    assert "34.24–100.00, 2 questions</small>" in words_of(page)
+    assert "34.24–100.00,<br>2 questions</small>" in words_of(page)
 
 
 def test_answers_of_several_parts_are_compared_part_by_part_in_the_table_and_in_the_list(

@@ -144,7 +144,7 @@ def test_as_many_queries_for_many_releases_as_for_few(
         Export.objects.create(
             project=study.project, study=study, release=release, format="hf", requested_at=release.made_at, job=job
         )
-    with django_assert_max_num_queries(19):
+    with django_assert_max_num_queries(23):
         assert client.get(ASK).status_code == 200
 
 

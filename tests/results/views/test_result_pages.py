@@ -14,7 +14,7 @@ from tests.factories import create_draft
 from tests.removing import withdraw
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
-QUERIES = 24
+QUERIES = 28
 STUDY, PROJECT = "/studies/vases/step-3/results/", "/projects/vases/results/"
 
 

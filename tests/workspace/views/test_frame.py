@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from studies.models import Study, StudyState
-from tests.factories import NOON, sit_down
+from tests.factories import NOON, answer, questions, sit_down
 from tests.pages import words_of
 
 PROJECT = "/projects/birds/"
@@ -41,8 +41,8 @@ def test_head_rail_and_card_name_the_same_state(
         line = re.search(r'<ul class="rail-studies">.*?</ul>', page)
         assert line
         assert f'class="dot {name}"' in line[0]
-        assert f": {name}, 0 of 1 places filled" in line[0]
-        assert f'<span class="visually-hidden"> {word}</span>' in line[0]
+        assert f": {name}, 0 of 4 answers, 0 of 1 places filled" in line[0]
+        assert f'<span class="visually-hidden"> {word}, 0 of 1 places filled</span>' in line[0]
 
 
 def test_the_home_page_counts_no_complete_study_as_open(client: Client, study: Study) -> None:
@@ -54,11 +54,14 @@ def test_the_home_page_counts_no_complete_study_as_open(client: Client, study: S
 def test_the_rail_says_what_its_numbers_count(client: Client, study: Study) -> None:
     line = re.search(r'<ul class="rail-studies">.*?</ul>', words_of(client.get(PROJECT)))
     assert line
-    assert '<span class="figures">0/1 place filled</span>' in line[0]
-    sit_down(study, "5f3c0ffee")
+    assert '<span class="figures">0 %<span class="visually-hidden"> of the answers</span></span>' in line[0]
+    assert '<span class="visually-hidden"> Open, 0 of 1 places filled</span>' in line[0]
+    answer(sit_down(study, "5f3c0ffee"), questions(study)[0], "none")
     line = re.search(r'<ul class="rail-studies">.*?</ul>', words_of(client.get(PROJECT)))
     assert line
-    assert '<span class="figures">0/1 place filled, 1 answering</span>' in line[0]
+    assert '<span class="figures">25 %<span class="visually-hidden"> of the answers</span></span>' in line[0]
+    assert '<span class="visually-hidden"> Open, 0 of 1 places filled, 1 answering</span>' in line[0]
+    assert ": open, 1 of 4 answers, 0 of 1 places filled, 1 answering" in line[0]
 
 
 @pytest.mark.parametrize("address", ["new-study/", "new-study/form/?kind=ambiguity"])

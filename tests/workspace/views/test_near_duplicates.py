@@ -40,6 +40,7 @@ def text_of(client: Client, page: str = PAGE) -> str:
 def test_a_project_without_any_says_so(client: Client) -> None:
     assert "None found." in text_of(client)
     assert "nearly the same" not in text_of(client, "/projects/birds/")
+    assert f'<a href="{PAGE}">Near duplicates</a>' in text_of(client, "/projects/birds/instances/")
 
 
 def test_two_pictures_of_the_project_stand_side_by_side(client: Client, birds: Project) -> None:

@@ -30,6 +30,7 @@ from tests.factories import (
 )
 from tests.jobs import run_now
 from tests.pages import signed_in, words_of
+from tests.removing import exclude
 from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 CAPTIONS = {"study": "captions", "kind": "image_to_text", "ask": {"images": ["image"]}}
@@ -112,6 +113,27 @@ def test_the_project_page_leads_to_its_releases(client: Client, researcher: User
     assert "<dt>Responses</dt><dd>2</dd>" in page
 
 
+def test_a_card_of_a_release_says_its_splits_and_who_was_removed_since(client: Client, researcher: User) -> None:
+    project = project_of(researcher)
+    Instance.objects.filter(key__in=["vase-0", "vase-1"]).update(split="train")
+    Instance.objects.filter(key="vase-2").update(split="test")
+    study = open_study(project, STEP_3)
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1", vase_2="candidate-0", vase_3="none"))
+    release, _ = prepare_release(study=study, about=About(release="v1"), by=TESTS, now=NOON)
+    freeze_release(release=release, now=NOON)
+    page = words_of(client.get("/projects/vases/releases/"))
+    assert "<div><dt>test</dt><dd>1</dd></div><div><dt>train</dt><dd>2</dd></div>" in page
+    assert f'href="/releases/{release.pk}/hub/">Push to the Hub' in page
+    assert "excluded since" not in page
+    exclude(project, "ann")
+    page = words_of(client.get("/projects/vases/releases/"))
+    assert 'Still has answers of <a href="/projects/vases/people/">1 annotator</a> excluded since' in page
+    # A release of an older version has not stored its splits.
+    release.dossier.pop("splits")
+    release.save()
+    assert "<dt>train</dt>" not in words_of(client.get("/projects/vases/releases/"))
+
+
 def test_what_a_baseline_accepted_cannot_be_released(client: Client, researcher: User) -> None:
     study = open_study(project_of(researcher), CAPTIONS)
     with pytest.raises(CannotExport, match="accepts nothing, so there is nothing to release: its purpose is baseline"):
@@ -159,10 +181,10 @@ def test_more_projects_studies_and_instances_add_no_query(
         draw_instance(study.project, number)
         make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
-    # Session and user; then seven queries of the home page; the project, its rail and switcher, and nineteen parts.
+    # Session and user; then seven queries of the home page; the project, its rail and switcher, and eighteen parts.
     with django_assert_num_queries(9):
         client.get("/")
-    with django_assert_num_queries(29):
+    with django_assert_num_queries(28):
         client.get("/projects/birds/")
 
 

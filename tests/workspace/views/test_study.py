@@ -6,22 +6,27 @@ from typing import Any
 import pytest
 from django.core.files.storage import default_storage
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from annotation.models import EntryEvent, Session, SessionState, Skip
+from annotation.actions.sessions import leave
+from annotation.models import EntryEvent, Response, Session, SessionState, Skip
 from background.models import Job
 from predictions.models import Run
-from results.models import Pseudonym
+from results.actions import cached_statistics
+from results.models import KeptNumbers, Pseudonym
 from studies.actions.images import original_name
 from studies.design.model import BlindSolvability, LaunchConditions, Lobby
 from studies.models import BlindScore, Instance, InstanceImage, Study, StudyState
-from tests.factories import NOON, answer, draw_instance, make_study, questions, redesign, sit_down
+from tests.factories import NOON, answer, draw_instance, make_launched, make_study, questions, redesign, sit_down
 from tests.jobs import run_now
 from tests.pages import words_of
 
 PAGE = "/studies/birds/birds-step-3/"
 LIVE = f"{PAGE}progress/"
 RECRUIT = f"{PAGE}recruit/"
+# In the menu of a study in every state.
+ALWAYS = ("Preview", "Preview on a phone", "Duplicate")
 
 
 def text(client: Client, address: str = PAGE) -> str:
@@ -50,7 +55,8 @@ def test_the_page_names_every_kind_that_the_study_asks(client: Client, study: St
         study,
         parts=(asked.model_copy(update={"kind": "image_to_text"}), asked.model_copy(update={"kind": "text_to_image"})),
     )
-    assert "· Pick the caption that describes an image; Pick the image that a caption describes ·" in text(client)
+    kinds = "Pick the caption that describes an image; Pick the image that a caption describes"
+    assert f"· 2 kinds of question: {kinds} ·" in text(client)
 
 
 def test_the_page_names_nobody(client: Client, study: Study) -> None:
@@ -146,6 +152,18 @@ def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> No
     assert [code.code in page for code in unused.order_by("outcome")] == [False, True, False, True]
 
 
+def test_the_recruit_page_says_how_many_places_are_left(client: Client, draft: Study) -> None:
+    """Of three places one is taken; ben returned his submission, which opened his place."""
+    study = make_launched(draft, seats=3)
+    sit_down(study, "ann")
+    ben = sit_down(study, "ben")
+    for address in (RECRUIT, PAGE):
+        assert "Places 3 0 finished 2 in progress 1 open" in text(client, address)
+    leave(session=ben, to=SessionState.RETURNED, now=NOON)
+    for address in (RECRUIT, PAGE):
+        assert "Places 3 0 finished 1 in progress 2 open 1 submission returned" in text(client, address)
+
+
 def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: Study) -> None:
     for who, times in (("a", 2000), ("b", 1), ("", 3)):
         EntryEvent.objects.create(study=study, what="unfilled", who=who, times=times, at=NOON)
@@ -161,10 +179,10 @@ def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: 
 @pytest.mark.parametrize(
     ("state", "buttons"),
     [
-        (StudyState.DRAFT, ["Launch", "Preview", "Edit in a form", "Delete", "Duplicate"]),
-        (StudyState.OPEN, ["Recruit", "Pause", "Add questions or answers", "Close study", "Preview", "Duplicate"]),
-        (StudyState.PAUSED, ["Resume", "Add questions or answers", "Close study", "Preview", "Duplicate"]),
-        (StudyState.CLOSED, ["Results", "Preview", "Duplicate"]),
+        (StudyState.DRAFT, ["Launch", "Edit in a form", "Practice questions", "Delete", *ALWAYS]),
+        (StudyState.OPEN, ["Recruit", "Pause", "Add questions or answers", "Close study", *ALWAYS]),
+        (StudyState.PAUSED, ["Resume", "Add questions or answers", "Close study", *ALWAYS]),
+        (StudyState.CLOSED, ["Results", *ALWAYS]),
     ],
 )
 def test_the_buttons_are_those_that_the_state_allows(
@@ -183,11 +201,81 @@ def test_the_buttons_are_those_that_the_state_allows(
 
 def test_a_draft_leads_to_its_preview_and_its_form_without_a_menu(client: Client, draft: Study) -> None:
     page = words_of(client.get(PAGE))
-    preview = f'href="{PAGE}preview/"'
-    beside_launch = page.partition('<nav class="actions"')[2].partition("<details")[0]
-    assert f'<a class="button" {preview}>Preview</a>' in beside_launch
-    assert f'<a class="button" href="{PAGE}form/">Edit in a form</a>' in beside_launch
-    assert f"<a {preview}>preview</a>" in page.partition('<p class="notice">')[2].partition("</p>")[0]
+    # One action stands beside the title; the others wait in its menu, and these two are what a draft is for.
+    beside_title = page.partition('<nav class="actions"')[2].partition("<details")[0]
+    assert re.findall(r">([A-Z][a-z ]+)</a>", beside_title) == ["Launch"]
+    notice = page.partition('<p class="notice">')[2].partition("</p>")[0]
+    assert f'<a href="{PAGE}preview/">preview</a>' in notice
+    assert f'<a href="{PAGE}form/">Edit it in a form</a>' in notice
+
+
+def test_closing_a_complete_study_says_that_it_is_final(client: Client, study: Study) -> None:
+    final = "A closed study cannot be opened again."
+    assert final not in text(client)
+    Study.objects.update(completed_at=NOON)
+    for address in (PAGE, RECRUIT, f"{PAGE}questions/"):
+        page = words_of(client.get(address))
+        assert f'<a class="button primary" href="{PAGE}close/" aria-describedby="final">Close study</a>' in page
+        assert f'id="final">{final}</span>' in page
+
+
+def head_of(page: str) -> str:
+    """Return the words of a study's head."""
+    return re.sub(r"<[^>]*>", "", page.partition('id="study-figures"')[2].partition("</p>")[0].partition(">")[2])
+
+
+def test_every_page_of_a_study_says_its_progress_and_its_cost(client: Client, study: Study) -> None:
+    """Two of four answers came, in one finished session for USD 8.00."""
+    came = sit_down(study, "one")
+    for question in questions(study)[:2]:
+        answer(came, question, "none")
+    Session.objects.update(state=SessionState.FINISHED, ended_at=NOON + timedelta(minutes=40))
+    pages = ("", "recruit/", "questions/", "disagreements/", "annotators/", "owed/", "results/", "design/", "exports/")
+    for page in pages:
+        head = head_of(words_of(client.get(f"{PAGE}{page}")))
+        assert "50 %, 2 of 4 answers" in head
+        assert "USD 8.00 owed so far" in head
+    # The live part of the page brings the line again.
+    assert "50 %, 2 of 4 answers" in head_of(words_of(client.get(LIVE)))
+    # The sidebar and the overview of the project have the same number.
+    overview = words_of(client.get("/projects/birds/"))
+    assert '<span class="figures">50 %<span class="visually-hidden"> of the answers</span></span>' in overview
+    assert "2 of 4 answers, 50 %" in overview
+    assert "USD 8.00" in overview.partition("Owed so far, without fees")[2].partition("</div>")[0]
+
+
+def test_a_study_that_pays_nothing_has_no_cost_in_its_head(client: Client, study: Study) -> None:
+    redesign(study, pay=study.design.pay.model_copy(update={"per_session": Decimal(0)}))
+    assert "owed" not in head_of(words_of(client.get(RECRUIT)))
+
+
+def test_a_draft_has_neither_progress_nor_cost(client: Client, draft: Study) -> None:
+    head = head_of(words_of(client.get(PAGE)))
+    assert "%" not in head
+    assert "owed" not in head
+
+
+def test_the_head_of_a_large_study_has_the_numbers_that_were_stored_last(
+    client: Client, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[Job] = []
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.views.cached_statistics.send", jobs.append)
+    answer(sit_down(study, "one"), questions(study)[0], "candidate-1")
+    Session.objects.update(state=SessionState.FINISHED, ended_at=NOON + timedelta(minutes=40))
+    assert "%" not in head_of(words_of(client.get(RECRUIT)))
+    run_now(jobs.pop())
+    for _ in range(2):
+        head = head_of(words_of(client.get(RECRUIT)))
+        assert "25 %, 1 of 4 answers" in head
+        assert "USD 8.00 owed so far" in head
+        # Not read from answers, and nothing is asked again while nothing happens.
+        Response.objects.update(is_current=False)
+        assert jobs == []
+    KeptNumbers.objects.update(as_of=timezone.now() - timedelta(minutes=2))
+    Session.objects.update(last_seen_at=timezone.now() - timedelta(minutes=1))
+    assert "25 %, 1 of 4 answers" in head_of(words_of(client.get(RECRUIT)))
+    assert len(jobs) == 1
 
 
 def test_the_live_part_is_a_fragment_that_asks_for_itself(client: Client, study: Study) -> None:
@@ -268,7 +356,7 @@ def test_a_skipped_question_about_an_instance_with_a_broken_key_has_a_link(clien
 
 def _wanted(address: str) -> int:
     # Two for who is asking, one each for the study, their role and its kind; then one or two for each thing shown.
-    return 28 if address == PAGE else 20
+    return 33 if address == PAGE else 25
 
 
 def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:

@@ -178,15 +178,16 @@ def releases(request: HttpRequest, project: Project) -> HttpResponse:
 
 @dataclass(frozen=True)
 class ReleaseCard:
-    """A frozen release. `since`: removals of its people since it was made. `formats`: of its finished exports."""
+    """A frozen release. `since`: removals of its people since it was made. `files`: its latest export by format."""
 
     of: Release
     since: RemovalDates
-    formats: Sequence[str]
+    files: Sequence[Export]
 
 
 def _release_card(release: Release, since: RemovalDates) -> ReleaseCard:
-    return ReleaseCard(release, since, sorted({each.format for each in release.exports.all() if each.is_ready}))
+    latest = {each.format: each for each in sorted(release.exports.all(), key=lambda each: each.pk) if each.is_ready}
+    return ReleaseCard(release, since, [latest[format] for format in sorted(latest)])
 
 
 @project_view(Verb.DESIGN)

@@ -38,6 +38,7 @@ from results.queries.studies.live_study_status import wait_reason
 from results.queries.studies.overview import answers_sent, count_conflicts, waiting_for_launch
 from results.queries.studies.progress import (
     SuspiciousArrivals,
+    count_seats,
     paid_sessions,
     progress_of,
     study_progress,
@@ -125,7 +126,7 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "waits_for": wait_reason(study, now=now),
         # Counted only where no place is open: otherwise whoever arrives has something to do anyway.
         "ready": count_ready(study, now=now) if live and progress and not progress.answers.to_come else 0,
-        **_sessions_to_review(study),
+        **_count_sessions(study),
     }
 
 
@@ -161,9 +162,10 @@ def _query(shown: SessionFilter, **changed: str) -> str:
     return urlencode({name: value for name, value in (vars(shown) | changed).items() if value})
 
 
-def _sessions_to_review(study: Study) -> dict[str, int]:
-    """Return how many sessions need a review before they are paid, by reason."""
+def _count_sessions(study: Study) -> dict[str, int]:
+    """Return how many sessions need a review before they are paid, by reason, and how many were returned."""
     return Session.objects.filter(study=study).aggregate(
+        returned=Count("pk", filter=Q(state=SessionState.RETURNED)),
         for_review=Count("pk", filter=Q(state=SessionState.LEFT_OUT)),
         unlikely_times=Count("pk", filter=has_unlikely_times()),
     )
@@ -323,6 +325,8 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
         "codes": used_codes(study),
         "own_network": network_of(request),
+        "seats": count_seats(study),
+        **_count_sessions(study),
     }
     return render(request, "workspace/recruit.html", context)
 
