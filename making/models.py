@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from background.models import Job
-from studies.models import Instance, Project
+from studies.models import Image, Instance, Project
 
 
 class Pipeline(models.Model):
@@ -25,6 +25,11 @@ class Pipeline(models.Model):
     )
     by_name = models.CharField(max_length=150, help_text="Who asked: a person, or the name of a command.")
     requested_at = models.DateTimeField()
+    waits_for = models.CharField(
+        max_length=50, blank=True, help_text="The stage that workers with models make at the moment."
+    )
+    error = models.TextField(blank=True, help_text="Why a worker with models could not go on, for people.")
+    stopped_at = models.DateTimeField(null=True, blank=True, help_text="When it was cancelled.")
     finished_at = models.DateTimeField(null=True, blank=True, help_text="When all its candidates were made.")
 
     class Meta:
@@ -38,7 +43,14 @@ class Pipeline(models.Model):
 
     @property
     def is_unfinished(self) -> bool:
+        if self.waits_for and not self.error and self.stopped_at is None:
+            return True
         return self.job is not None and self.job.is_unfinished
+
+    @property
+    def problem(self) -> str:
+        """Why it failed, "" if it did not."""
+        return self.error or (self.job.error if self.job is not None else "")
 
     @property
     def can_go_on(self) -> bool:
@@ -64,10 +76,10 @@ class UsedMaker(models.Model):
 
 
 class Candidate(models.Model):
-    """A text that a stage of a pipeline made, kept or rejected; or one that a pipeline began with.
+    """A text or an image that a stage of a pipeline made, kept or rejected; or a text that a pipeline began with.
 
     `start_key`: the key of the instance that its chain began with, which stays when the instance goes. `number`: from
-    1, among those made from the same parent. A candidate that was not made has no text, and says why.
+    1, among those made from the same parent. A candidate that was not made has neither text nor image, and says why.
     """
 
     class State(models.TextChoices):
@@ -82,6 +94,7 @@ class Candidate(models.Model):
     start = models.ForeignKey(Instance, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     start_key = models.CharField(max_length=200)
     text = models.TextField(blank=True)
+    image = models.ForeignKey(Image, on_delete=models.RESTRICT, null=True, blank=True, related_name="candidates")
     maker = models.ForeignKey(UsedMaker, on_delete=models.RESTRICT, null=True, blank=True, related_name="candidates")
     seed = models.BigIntegerField(null=True, blank=True)
     prompt = models.TextField(blank=True, help_text="What a model was told.")
@@ -112,3 +125,25 @@ class Candidate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.stage} {self.number} of {self.start_key}"
+
+
+class Batch(models.Model):
+    """Some candidates that a worker with models makes others from, sent in one message and stored in one transaction.
+
+    `parents`: ids of candidates.
+    """
+
+    pipeline = models.ForeignKey(Pipeline, on_delete=models.CASCADE, related_name="batches")
+    stage = models.CharField(max_length=50)
+    number = models.PositiveIntegerField(help_text="From 1, in the order in which they are sent.")
+    parents: models.JSONField[list[int], list[int]] = models.JSONField()
+    sent_at = models.DateTimeField(null=True, blank=True)
+    begun = models.PositiveSmallIntegerField(default=0, help_text="How often a worker has begun it.")
+    stored_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("pipeline_id", "stage", "number")
+        constraints = (models.UniqueConstraint(fields=("pipeline", "stage", "number"), name="batch_once_per_stage"),)
+
+    def __str__(self) -> str:
+        return f"batch {self.number} of {self.stage}"

@@ -41,6 +41,7 @@ class Stage(Options):
     make: str = Field(description="The maker, FAMILY:POLICY.")
     of: str = Field(default=START, description="What it makes them from: a stage, or the start.")
     count: int = Field(default=1, ge=1, le=MOST_EACH, description="At most so many from each.")
+    licence: str = Field(default="", max_length=200, description="The licence of the images that it makes.")
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the maker.")
     filters: list[dict[str, Any]] = Field(default_factory=list, description="Filters, in the order of use.")
 
@@ -61,13 +62,18 @@ class Stage(Options):
 
 
 class Instances(Options):
-    """The instances that come of a pipeline: one for each candidate of the stage `of` that was kept."""
+    """The instances that come of a pipeline: one for each text of the stage `of` that was kept.
 
-    of: str = Field(description="The stage whose candidates become instances.")
+    `least_images`: an instance needs so many images of each stage that makes them.
+    """
+
+    of: str = Field(description="The start, or the stage, whose texts become instances.")
     captions: dict[str, str] = Field(min_length=1, description="Role of the instance -> the start, or a stage.")
     images: dict[str, str] = Field(
-        default_factory=dict, description="Role of the instance -> role in the instance that the pipeline began with."
+        default_factory=dict,
+        description="Role of the instance -> a stage that makes images, or a role in the instance that it began with.",
     )
+    least_images: int = Field(default=1, ge=1, le=MOST_EACH, description="How many images of a stage it needs.")
     type: str = Field(default="", max_length=50, description="The type of the instances; without it, the source's.")
 
 
@@ -87,6 +93,11 @@ class PipelineFile(Options):
         by_name = {stage.name: stage for stage in self.stages}
         order = TopologicalSorter({stage.name: [stage.of] for stage in self.stages}).static_order()
         return [by_name[name] for name in order if name in by_name]
+
+    @property
+    def image_stages(self) -> Mapping[str, Stage]:
+        """Return the stages that make images, by name."""
+        return {stage.name: stage for stage in self.stages if stage.maker.makes_images}
 
     def line_of(self, name: str) -> list[str]:
         """Return the names from a stage back to the start."""
@@ -118,7 +129,7 @@ def _check_stages(values: Mapping[str, Any]) -> Findings:
     for number, stage in enumerate(values["stages"]):
         path = ("stages", number)
         family, _, policy = stage["make"].partition(":")
-        if family not in MAKERS or policy not in get_maker(family).policies:
+        if family not in MAKERS or not get_maker(family).accepts(policy):
             yield (*path, "make"), f"`{stage['make']}` is no maker. {_nearest(stage['make'], maker_names())}"
         else:
             yield from _check_options(get_maker(family), stage.get("options", {}), (*path, "options"))
@@ -159,9 +170,14 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
         sentence = f"`{names[again]}` is the name of another stage or of the start. Choose another name."
         yield ("stages", again, "name"), sentence
         return
+    images = pipeline.image_stages
     for number, stage in enumerate(pipeline.stages):
         if stage.of not in known:
             yield ("stages", number, "of"), f"`{stage.of}` is no stage. {_nearest(stage.of, known)}"
+        if stage.of in images:
+            yield ("stages", number, "of"), f"`{stage.of}` makes images, and `{stage.make}` reads texts."
+        if stage.name in images and stage.filters:
+            yield ("stages", number, "filters"), f"Filters read texts, and `{stage.make}` makes images."
     try:
         pipeline.ordered_stages  # noqa: B018 (raises)
     except CycleError as error:
@@ -169,14 +185,20 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
         yield ("stages",), f"The stages go in a circle: {circle}. Begin one of them at the {START}."
         return
     if pipeline.instances is not None and all(stage.of in known for stage in pipeline.stages):
-        yield from _check_instances(pipeline, pipeline.instances, names)
+        texts = [name for name in known if name not in images]
+        yield from _check_instances(pipeline, pipeline.instances, texts)
 
 
-def _check_instances(pipeline: PipelineFile, instances: Instances, names: Sequence[str]) -> Iterator[tuple[Any, str]]:
-    if instances.of not in names:
-        yield ("instances", "of"), f"`{instances.of}` is no stage. {_nearest(instances.of, names)}"
+def _check_instances(pipeline: PipelineFile, instances: Instances, texts: Sequence[str]) -> Iterator[tuple[Any, str]]:
+    if instances.of not in texts:
+        yield ("instances", "of"), f"`{instances.of}` makes no texts. {_nearest(instances.of, texts)}"
         return
     line = pipeline.line_of(instances.of)
+    for role, source in instances.images.items():
+        stage = pipeline.image_stages.get(source)
+        if stage is not None and stage.of not in line:
+            sentence = f"`{source}` makes images of `{stage.of}`, which does not lead to `{instances.of}`."
+            yield ("instances", "images", role), sentence
     for section, roles in (("captions", instances.captions), ("images", instances.images)):
         for role in roles:
             if reason := problem_with_role(role):

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -45,12 +45,12 @@ def site_environment(folder: Path, **more: str) -> dict[str, str]:
 
 @contextmanager
 def celery_worker(
-    *, folder: Path, broker_url: str, queue: str = "default", **environment: str
+    *, folder: Path, broker_url: str, queue: str = "default", include: Sequence[str] = (), **environment: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a worker for the length of the block; its log is `folder`/worker.log."""
     command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--concurrency", "1", "--queues", queue]
     with running(
-        [*command, "--loglevel", "INFO"],
+        [*command, "--loglevel", "INFO", *(f"--include={module}" for module in include)],
         environment=site_environment(folder, CELERY_BROKER_URL=broker_url, **environment),
         log=folder / "worker.log",
     ) as process:

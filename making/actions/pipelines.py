@@ -1,8 +1,5 @@
 """Request and run pipelines: candidates are made, filtered and turned into instances in batches."""
 
-import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,24 +9,20 @@ from background.errors import Failed
 from background.jobs import cancel, request_job
 from background.models import Job
 from background.work import RunningJob, Work
-from making.errors import CannotMake
-from making.filters import CandidateText
-from making.makers import LoadedMaker, NothingMade, Request
-from making.models import Candidate, Pipeline, UsedMaker
-from making.pipeline_file import START, Instances, PipelineFile, Stage, read_pipeline
-from making.texts import comparable
+from making.actions.batches import worker_is_done
+from making.actions.instances import INSTANCES, store_instances
+from making.actions.stages import StageRun, run_stage
+from making.models import Candidate, Pipeline
+from making.pipeline_file import START, PipelineFile, read_pipeline
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.actions.projects.tags import tag_instances
 from studies.errors import StudyError
-from studies.models import Instance, InstanceImage, Project
+from studies.models import Project
 
 KIND = "making.pipeline"
-# The last phase, after the stages: candidates become instances.
-INSTANCES = "instances"
 BATCH = 200
 # Texts that a trial begins with.
 TRIAL_TEXTS = 10
-COPIED = ("source", "licence", "generator")
 
 
 @transaction.atomic
@@ -76,11 +69,19 @@ def _queue(pipeline: Pipeline, by: Actor, now: datetime) -> Job:
         kind=KIND, arguments={"pipeline": pipeline.pk}, by=person(by), now=now, key=str(pipeline.pk)
     )
     if is_new and before is not None:
-        # A job that failed or was cancelled has stored how far it came.
+        # The job before this one has stored how far it came.
         Job.objects.filter(pk=job.pk).update(step=before.step)
-    pipeline.job = job
-    pipeline.save(update_fields=["job"])
+    pipeline.job, pipeline.error, pipeline.stopped_at = job, "", None
+    pipeline.save(update_fields=["job", "error", "stopped_at"])
     return job
+
+
+@transaction.atomic
+def continue_pipeline(*, pipeline_id: int, now: datetime) -> Job | None:
+    """Queue the job of a pipeline after the last answer of a worker; None if it was stopped meanwhile."""
+    waiting = Pipeline.objects.select_for_update(of=("self",)).filter(error="", stopped_at=None, finished_at=None)
+    pipeline = waiting.filter(pk=pipeline_id).first()
+    return None if pipeline is None else _queue(pipeline, pipeline.requested_by or pipeline.by_name, now)
 
 
 @transaction.atomic
@@ -88,6 +89,8 @@ def cancel_pipeline(*, pipeline: Pipeline, by: Actor, now: datetime) -> None:
     """Cancel the job of a pipeline: what was made stays, and the pipeline can go on later. Raises StudyError."""
     if pipeline.job is None or not pipeline.is_unfinished:
         raise StudyError("This pipeline has already ended, so there was nothing to cancel.")
+    pipeline.stopped_at = now
+    pipeline.save(update_fields=["stopped_at"])
     if not pipeline.is_trial:
         record(project=pipeline.project, what=What.PIPELINE_CANCELLED, by=by, now=now, pipeline=pipeline.name)
     cancel(job=pipeline.job, now=now)
@@ -107,9 +110,12 @@ def _run(job: RunningJob) -> None:
         if phase == START:
             _store_start(job, pipeline, wanted, after)
         elif phase == INSTANCES:
-            _store_instances(job, pipeline, wanted, after)
-        else:
-            _StageRun(job, pipeline, wanted, by_name[phase]).run(after)
+            store_instances(job, pipeline, wanted, after)
+        elif not by_name[phase].maker.on_worker:
+            run_stage(job, StageRun(pipeline, wanted, by_name[phase], job.now()), after)
+        elif not worker_is_done(job, StageRun(pipeline, wanted, by_name[phase], job.now())):
+            # The answer to the last batch queues another job, which goes on here.
+            return
     with transaction.atomic():
         job.check()
         Pipeline.objects.filter(pk=pipeline.pk).update(finished_at=job.now())
@@ -155,178 +161,6 @@ def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, afte
                 for pk, key, captions in batch
             )
             job.advance(step={"phase": START, "after": after}, done=done, total=total)
-
-
-class _StageRun:
-    """One stage of a pipeline, run in batches of the candidates that it makes others from."""
-
-    def __init__(self, job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, stage: Stage) -> None:
-        self.job, self.pipeline, self.wanted, self.stage = job, pipeline, wanted, stage
-        self.filters = stage.checked_filters
-
-    def run(self, after: int) -> None:
-        try:
-            maker = self.stage.maker.load(self.stage.policy)
-        except CannotMake as error:
-            raise Failed(f"The stage {self.stage.name} cannot begin. {error}") from error
-        used = self._used(maker)
-        parents = self.pipeline.candidates.filter(stage=self.stage.of, state=Candidate.State.KEPT).order_by("pk")
-        total, done = parents.count(), parents.filter(pk__lte=after).count()
-        known = self._known_texts()
-        while batch := list(parents.filter(pk__gt=after)[:BATCH]):
-            made = self._make(maker, used, batch)
-            self._filter([one for one in made if one.state == Candidate.State.KEPT], known)
-            after, done = batch[-1].pk, done + len(batch)
-            with transaction.atomic():
-                Candidate.objects.bulk_create(made)
-                self.job.advance(step={"phase": self.stage.name, "after": after}, done=done, total=total)
-
-    def _used(self, maker: LoadedMaker) -> UsedMaker:
-        identity = maker.identity
-        fields: dict[str, Any] = {
-            "name": identity.name,
-            "version": identity.version,
-            "weights": identity.weights,
-            "options": self.stage.maker.model_dump(mode="json"),
-        }
-        digest = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
-        return UsedMaker.objects.get_or_create(project=self.pipeline.project, digest=digest, defaults=fields)[0]
-
-    def _known_texts(self) -> set[str]:
-        """Return the captions of the project and the kept candidates of this stage, in their comparable form."""
-        captions = self.pipeline.project.instances.values_list("captions", flat=True)
-        known = {comparable(text) for each in captions.iterator() for text in each.values()}
-        mine = self.pipeline.candidates.filter(stage=self.stage.name, state=Candidate.State.KEPT)
-        return known | {comparable(text) for text in mine.values_list("text", flat=True).iterator()}
-
-    def _make(self, maker: LoadedMaker, used: UsedMaker, parents: Sequence[Candidate]) -> list[Candidate]:
-        requests = [Request(parent.text, self.stage.count, self._seed(parent)) for parent in parents]
-        found = []
-        for parent, request, result in zip(parents, requests, maker.make(requests), strict=True):
-            common: dict[str, Any] = {
-                "pipeline": self.pipeline,
-                "stage": self.stage.name,
-                "parent": parent,
-                "start_id": parent.start_id,
-                "start_key": parent.start_key,
-                "maker": used,
-                "seed": request.seed,
-                "made_at": self.job.now(),
-            }
-            if isinstance(result, NothingMade):
-                found.append(Candidate(**common, state=Candidate.State.NOT_MADE, reason=result.reason))
-                continue
-            found += [
-                Candidate(**common, number=number, text=made.text, prompt=made.prompt, state=Candidate.State.KEPT)
-                for number, made in enumerate(result, start=1)
-            ]
-        return found
-
-    def _seed(self, parent: Candidate) -> int:
-        """Return a seed that depends on the pipeline, the stage and the parent, and not on batches or ids."""
-        place = [self.wanted.seed, self.stage.name, parent.start_key, parent.stage, parent.number, parent.text]
-        return int.from_bytes(hashlib.sha256(json.dumps(place).encode()).digest()[:4])
-
-    def _filter(self, candidates: list[Candidate], known: set[str]) -> None:
-        """Reject what a filter rejects, and add the texts of the rest to those that are known."""
-        left = candidates
-        for name, each in self.filters:
-            texts = [CandidateText(one.text, one.parent.text if one.parent else "") for one in left]
-            for one, verdict in zip(left, each.judge(texts, known), strict=True):
-                if verdict.score is not None:
-                    one.scores[name] = verdict.score
-                if verdict.reason:
-                    one.state, one.rejected_by, one.reason = Candidate.State.REJECTED, name, verdict.reason
-            left = [one for one in left if one.state == Candidate.State.KEPT]
-        known.update(comparable(one.text) for one in left)
-
-
-def _store_instances(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, after: int) -> None:
-    """Turn every kept candidate of the stage `instances.of` into an instance."""
-    design = wanted.instances
-    if design is None:
-        return
-    kept = pipeline.candidates.filter(stage=design.of, state=Candidate.State.KEPT).order_by("pk")
-    total, done = kept.count(), kept.filter(pk__lte=after).count()
-    while batch := list(kept.filter(pk__gt=after).select_related("start", "maker")[:BATCH]):
-        after, done = batch[-1].pk, done + len(batch)
-        with transaction.atomic():
-            _save_instances(pipeline, wanted, design, batch)
-            job.advance(step={"phase": INSTANCES, "after": after}, done=done, total=total)
-
-
-def _save_instances(pipeline: Pipeline, wanted: PipelineFile, design: Instances, batch: Sequence[Candidate]) -> None:
-    chains = _chains(batch)
-    keys = [_key(pipeline, chain, wanted) for chain in chains]
-    taken = list(pipeline.project.instances.filter(key__in=keys).values_list("key", flat=True)[:1])
-    if taken:
-        raise Failed(f"The project has an instance called {taken[0]} already. Give the pipeline another name.")
-    instances = Instance.objects.bulk_create(
-        _instance(pipeline, design, key, chain) for key, chain in zip(keys, chains, strict=True)
-    )
-    for one, instance in zip(batch, instances, strict=True):
-        one.instance = instance
-    Candidate.objects.bulk_update(batch, ["instance"])
-    InstanceImage.objects.bulk_create(_images(design, batch))
-
-
-def _chains(batch: Sequence[Candidate]) -> list[dict[str, Candidate]]:
-    """Return for each candidate: stage -> the candidate there, back to the start."""
-    chains, ends = [{one.stage: one} for one in batch], list(batch)
-    while wanted := {end.parent_id for end in ends if end.parent_id is not None}:
-        parents = Candidate.objects.in_bulk(wanted)
-        # Candidates of one stage are equally far from the start.
-        ends = [parents[end.parent_id] for end in ends if end.parent_id is not None]
-        for chain, end in zip(chains, ends, strict=True):
-            chain[end.stage] = end
-    return chains
-
-
-def _key(pipeline: Pipeline, chain: Mapping[str, Candidate], wanted: PipelineFile) -> str:
-    """Return the key of an instance: that of its start, the pipeline, and its number at each stage."""
-    numbers = [chain[stage.name].number for stage in wanted.ordered_stages if stage.name in chain]
-    end = f"-{pipeline.name}-{'-'.join(map(str, numbers))}"
-    return f"{chain[START].start_key[: 200 - len(end)]}{end}"
-
-
-def _instance(pipeline: Pipeline, design: Instances, key: str, chain: Mapping[str, Candidate]) -> Instance:
-    captions = {role: chain[source].text for role, source in design.captions.items()}
-    made = chain[design.of]
-    start = made.start
-    return Instance(
-        project=pipeline.project,
-        key=key,
-        type=design.type or (start.type if start else ""),
-        subtype=start.subtype if start and not design.type else "",
-        split=start.split if start else "",
-        captions=captions,
-        original_captions=captions,
-        caption_rule=start.caption_rule if start else "as-is-v1",
-        reference={"made": {"pipeline": pipeline.name, "maker": str(made.maker), "seed": made.seed}},
-        source_file=f"{pipeline.name}.yaml",
-        source_row=made.pk,
-    )
-
-
-def _images(design: Instances, batch: Sequence[Candidate]) -> Iterable[InstanceImage]:
-    """Yield copies of the images of the instances that the batch began with, in their new roles."""
-    roles: dict[str, list[str]] = {}
-    for role, source in design.images.items():
-        roles.setdefault(source, []).append(role)
-    uses: dict[int, list[InstanceImage]] = {}
-    for use in InstanceImage.objects.filter(instance__in={one.start_id for one in batch}, role__in=roles):
-        uses.setdefault(use.instance_id, []).append(use)
-    for one in batch:
-        for use in uses.get(one.start_id or 0, []):
-            for role in roles[use.role]:
-                yield InstanceImage(
-                    instance=one.instance,
-                    role=role,
-                    position=use.position,
-                    filename=use.filename,
-                    image_id=use.image_id,
-                    **{name: getattr(use, name) for name in COPIED},
-                )
 
 
 MAKE = Work(run=_run, trouble="The pipeline stopped.", unit="texts", minutes=60)

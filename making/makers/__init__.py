@@ -3,10 +3,11 @@
 from functools import cache
 from pkgutil import resolve_name
 
-from making.makers.base import LoadedMaker, MadeText, Maker, MakerIdentity, NothingMade, Request
+from making.makers.base import LoadedMaker, Made, MadeImage, MadeText, Maker, MakerIdentity, NothingMade, Request
 
 MAKERS = {
     "words": "making.makers.words.Words",
+    "diffusers": "making.makers.diffusers.Diffusers",
 }
 
 
@@ -25,6 +26,8 @@ def maker_names() -> list[str]:
 __all__ = [
     "MAKERS",
     "LoadedMaker",
+    "Made",
+    "MadeImage",
     "MadeText",
     "Maker",
     "MakerIdentity",

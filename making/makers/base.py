@@ -1,4 +1,4 @@
-"""Interface of makers: they make texts out of texts. Pure.
+"""Interface of makers: they make texts or images out of texts. Pure.
 
 Each maker is one file of this folder. Heavy libraries are imported inside `load`, because the site imports this folder
 too.
@@ -43,10 +43,22 @@ class MadeText:
 
 
 @dataclass(frozen=True, slots=True)
+class MadeImage:
+    """An image that a maker made. `data`: the bytes of a PNG file. `problem`: why its checker rejects it, or ""."""
+
+    data: bytes
+    prompt: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class NothingMade:
     """A maker made nothing of a text; `reason` is a sentence."""
 
     reason: str
+
+
+Made = MadeText | MadeImage
 
 
 class LoadedMaker(ABC):
@@ -55,17 +67,26 @@ class LoadedMaker(ABC):
     identity: MakerIdentity
 
     @abstractmethod
-    def make(self, requests: Sequence[Request]) -> Sequence[Sequence[MadeText] | NothingMade]:
+    def make(self, requests: Sequence[Request]) -> Sequence[Sequence[Made] | NothingMade]:
         """Return for each request what was made, in its order: equal requests give equal results."""
 
 
 class Maker(Options, ABC):
     """A family of makers; its fields are its options in a pipeline file.
 
-    `policies`: policy (the part of its name after the colon) -> what it does, as a sentence.
+    `policies`: policy (the part of its name after the colon) -> what it does, as a sentence. A family whose policies
+    are names of models has one key in capital letters, and any name will do. `makes_images`: images, not texts.
+    `on_worker`: it runs on a worker with models.
     """
 
     policies: ClassVar[Mapping[str, str]]
+    makes_images: ClassVar[bool] = False
+    on_worker: ClassVar[bool] = False
+
+    @classmethod
+    def accepts(cls, policy: str) -> bool:
+        """Whether the family has this policy."""
+        return policy in cls.policies or (bool(policy) and any(name.isupper() for name in cls.policies))
 
     @abstractmethod
     def load(self, policy: str) -> LoadedMaker:

@@ -63,11 +63,15 @@ MOST_SAMPLES, MOST_REASONS = 5, 10
 
 @dataclass(frozen=True)
 class Sample:
-    """A candidate beside the text that it was made from. `reason`: why it is not kept, "" if it is."""
+    """A candidate beside the text that it was made from. `reason`: why it is not kept, "" if it is.
+
+    `image`: the SHA-256 of its picture, "" if there is none.
+    """
 
     parent: str
     text: str
     reason: str
+    image: str = ""
 
     @property
     def captions(self) -> Mapping[str, str]:
@@ -89,4 +93,10 @@ def samples(pipeline: Pipeline, stage: StageYield) -> Sequence[Sample]:
             for reason in ("", *list(stage.reasons)[:MOST_REASONS])
             for one in rows.filter(reason=reason)[:MOST_SAMPLES]
         ]
-    return [Sample(one.parent.text if one.parent else "", one.text, one.reason) for one in found]
+    return [Sample(one.parent.text if one.parent else "", one.text, one.reason, one.image_id or "") for one in found]
+
+
+def worker_progress(pipeline: Pipeline) -> tuple[int, int]:
+    """Return how many batches of the stage that workers make are stored, and how many there are."""
+    batches = pipeline.batches.filter(stage=pipeline.waits_for)
+    return batches.exclude(stored_at=None).count(), batches.count()

@@ -7,6 +7,11 @@ from making.pipeline_file import PipelineFile, read_pipeline
 from studies.design import DesignRefused
 
 STAGE = "  - name: swapped\n    make: words:swap\n"
+IMAGES = (
+    "name: four\nstart: {role: caption}\nstages:\n  - name: pictures\n    make: diffusers:sdxl\n"
+    "    options: {checker: none}\n"
+)
+OF_START = "captions: {c: start}, images: {i: pictures}"
 SMALL = f"name: swaps\nstart: {{role: caption}}\nstages:\n{STAGE}"
 
 
@@ -94,7 +99,7 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
         ),
         (
             f"{SMALL}instances:\n  of: made\n  captions: {{caption: start}}\n",
-            ["Line 7: `made` is no stage. Known are: swapped."],
+            ["Line 7: `made` makes no texts. Known are: start, swapped."],
         ),
         (
             f"{SMALL}instances:\n  of: swapped\n  captions:\n    caption: beginning\n",
@@ -105,6 +110,30 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
             ["Line 9: The role 'Caption' is not a name of at most 30 small letters, digits and _, a letter first."],
         ),
         (f"{SMALL}instances: {{of: swapped, captions: {{}}}}\n", None),
+        (
+            SMALL.replace("words:swap", "diffusers:sdxl"),
+            ["Line 4: `checker` is missing in stages.0.options."],
+        ),
+        (
+            SMALL.replace("words:swap", "'diffusers:'"),
+            ["Line 5: `diffusers:` is no maker. Did you mean `diffusers:NAME`?"],
+        ),
+        (
+            f"{IMAGES}    filters: [{{filter: length}}]\n",
+            ["Line 7: Filters read texts, and `diffusers:sdxl` makes images."],
+        ),
+        (
+            f"{IMAGES}{STAGE}    of: pictures\n",
+            ["Line 9: `pictures` makes images, and `words:swap` reads texts."],
+        ),
+        (
+            f"{IMAGES}instances: {{of: pictures, captions: {{caption: start}}}}\n",
+            ["Line 7: `pictures` makes no texts. Known are: start."],
+        ),
+        (
+            f"{IMAGES}    of: swapped\n{STAGE}instances: {{of: start, {OF_START}}}\n",
+            ["Line 10: `pictures` makes images of `swapped`, which does not lead to `start`."],
+        ),
     ],
 )
 def test_every_problem_has_its_line_and_says_what_to_write(text: str, expected: list[str] | None) -> None:
@@ -119,3 +148,13 @@ def test_a_file_is_equal_to_another_that_says_the_same_otherwise() -> None:
     assert read_pipeline(other) == read_pipeline(SMALL)
     assert read_pipeline(f"{SMALL}    count: 2\n") != read_pipeline(SMALL)
     assert isinstance(read_pipeline(SMALL), PipelineFile)
+
+
+def test_a_pipeline_may_make_images_of_its_start_and_of_its_texts() -> None:
+    text = (
+        f"{IMAGES}    count: 4\n{STAGE}instances: {{of: swapped, captions: {{c: swapped}}, images: {{i: pictures}}}}\n"
+    )
+    pipeline = read_pipeline(text)
+    assert list(pipeline.image_stages) == ["pictures"]
+    of_start = text.replace("of: swapped", "of: start").replace("c: swapped", "c: start")
+    assert read_pipeline(of_start).instances is not None

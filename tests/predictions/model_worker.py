@@ -12,7 +12,7 @@ from django.conf import settings
 from tests.processes import running
 
 # What such a machine has not: whoever imports it is told so, even where this one has it.
-MISSING = ("django", "config", "psycopg", "torch", "open_clip", "transformers")
+MISSING = ("django", "config", "psycopg", "torch", "open_clip", "transformers", "diffusers", "HanTa")
 SITE = f"""
 import sys
 
@@ -39,13 +39,20 @@ def worker_environment(folder: Path, broker_url: str, **more: str) -> dict[str, 
 
 
 @contextmanager
-def model_worker(*, folder: Path, broker_url: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+def model_worker(
+    *,
+    folder: Path,
+    broker_url: str,
+    app: str = "predictions.worker",
+    include: str = "tests.predictions.plain_scorer",
+    **environment: str,
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run a worker for the length of the block, in an empty folder; its log is `folder`/models.log."""
     empty = folder / "empty"
     empty.mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "celery", "-A", "predictions.worker", "worker", "--loglevel", "INFO"]
+    command = [sys.executable, "-m", "celery", "-A", app, "worker", "--loglevel", "INFO"]
     with running(
-        [*command, "--include", "tests.predictions.plain_scorer"],
+        [*command, "--include", include],
         environment=worker_environment(folder, broker_url, **environment),
         log=folder / "models.log",
         folder=empty,

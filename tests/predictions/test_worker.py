@@ -68,8 +68,8 @@ def sending_to(broker_url: str, folder: Path) -> Iterator[None]:
     with app.connection_for_write(broker_url, transport_options=options) as connection:
         sent = app.send_task
 
-        def send(name: str, **kwargs: Any) -> Any:
-            return sent(name, **{**kwargs, "connection": connection})
+        def send(name: str, *content: Any, **options: Any) -> Any:
+            return sent(name, *content, **{**options, "connection": connection})
 
         with mock.patch.object(app, "send_task", send):
             yield

@@ -23,7 +23,7 @@ from annotation.models.sessions import OPEN_STATES
 from background.jobs import cancel, request_job
 from background.models import UNFINISHED, Job, JobState
 from background.work import RunningJob, Work
-from making.models import Pipeline
+from making.models import Candidate, Pipeline
 from results.models import Export, Release
 from results.queries.people.payments_due import debts
 from results.simulated import is_simulated
@@ -301,7 +301,7 @@ def _delete_rows(batch: Sequence[Model]) -> list[str]:
             model._base_manager.filter(**{f"{key.name}__in": ids}).update(**{key.name: None})
     files: list[str] = []
     rows: Any = model._base_manager.filter(pk__in=ids)
-    if issubclass(model, InstanceImage | UploadedImage):
+    if issubclass(model, InstanceImage | UploadedImage | Candidate):
         files = delete_uses(rows, sorted(set(rows.filter(image__isnull=False).values_list("image", flat=True))))
     elif issubclass(model, Session | GroupMember | Removal):
         people = set(rows.values_list("annotator", flat=True))

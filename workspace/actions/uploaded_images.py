@@ -10,6 +10,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
+from making.models import Candidate
 from studies.actions.images import check_and_store, facts_of, is_stored, names_of, original_name, remove_unused
 from studies.actions.imports.import_state import UnusableImage
 from studies.importing.parts import parse_part
@@ -95,7 +96,9 @@ def _discard(unused: QuerySet[UploadedImage], names: Sequence[str]) -> None:
     remove_unused(files)
 
 
-def delete_uses(uses: QuerySet[UploadedImage] | QuerySet[InstanceImage], names: Sequence[str]) -> list[str]:
+def delete_uses(
+    uses: QuerySet[UploadedImage] | QuerySet[InstanceImage] | QuerySet[Candidate], names: Sequence[str]
+) -> list[str]:
     """Delete `uses` of the images `names`, and those of the images that have no other use; call in a transaction.
 
     Returns the files of the deleted images, for `remove_unused` after the transaction.
@@ -106,7 +109,8 @@ def delete_uses(uses: QuerySet[UploadedImage] | QuerySet[InstanceImage], names: 
     uses.delete()
     elsewhere = UploadedImage.objects.filter(image=OuterRef("pk"))
     shown = InstanceImage.objects.filter(image=OuterRef("pk"))
-    gone = list(images.filter(~Exists(elsewhere), ~Exists(shown)).values_list("pk", flat=True))
+    made = Candidate.objects.filter(image=OuterRef("pk"))
+    gone = list(images.filter(~Exists(elsewhere), ~Exists(shown), ~Exists(made)).values_list("pk", flat=True))
     Image.objects.filter(pk__in=gone).delete()
     return [file for sha256 in gone for file in files[sha256]]
 

@@ -40,6 +40,7 @@ class Command(ActionCommand):
             return
         else:
             self._run(job)
+            pipeline.refresh_from_db()
         self._tell(pipeline)
 
     def _run(self, job: Job) -> None:
@@ -58,6 +59,12 @@ class Command(ActionCommand):
             )
             for reason, count in each.reasons.items():
                 self.stdout.write(f"  {count:,}: {reason}")
+        if pipeline.waits_for:
+            self.stdout.write(
+                f"{pipeline.waits_for} waits for workers with models. It goes on by itself; run the command again to "
+                "see how far it is."
+            )
+            return
         made = pipeline.candidates.filter(instance__isnull=False).count()
         self.stdout.write(f"{format_count(made, 'instance')} made.")
 

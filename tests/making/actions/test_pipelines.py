@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from background.errors import Cancelled
+from background.job_runner import Attempt
 from background.models import Job, JobState
-from making.actions import pipelines
+from making.actions import instances, pipelines, stages
 from making.actions.pipelines import cancel_pipeline, request_pipeline, request_trial
 from making.makers import words
 from making.models import Candidate, Pipeline, UsedMaker
@@ -209,8 +210,9 @@ def test_events_name_who_asked_and_how_many_instances_came(project: Project) -> 
     assert (finished.by, finished.details) == (anna, {"pipeline": "swaps", "instances": 1})
 
 
-class Stop(Exception):
-    """A worker is lost."""
+def in_batches_of(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (pipelines, stages, instances):
+        monkeypatch.setattr(module, "BATCH", size)
 
 
 @pytest.mark.parametrize("batches", range(8))
@@ -218,11 +220,11 @@ def test_a_lost_worker_loses_nothing_and_the_next_makes_nothing_twice(
     batches: int, monkeypatch: pytest.MonkeyPatch, project: Project
 ) -> None:
     """The worker is lost when it stores batch number `batches`: 3 of the start, 3 of the stage, 1 of instances."""
-    monkeypatch.setattr(pipelines, "BATCH", 2)
+    in_batches_of(2, monkeypatch)
     expected = {"second-swaps-1"}
     _, job = request_pipeline(project=project, source=FILE, by="test", now=NOON)
     assert job is not None
-    advance = pipelines_attempt().advance
+    advance = Attempt.advance
     count = 0
 
     def lost(self: Any, **news: Any) -> None:
@@ -233,7 +235,7 @@ def test_a_lost_worker_loses_nothing_and_the_next_makes_nothing_twice(
             raise Cancelled
 
     with monkeypatch.context() as patched:
-        patched.setattr(pipelines_attempt(), "advance", lost)
+        patched.setattr(Attempt, "advance", lost)
         run_now(job, now=NOON)
     before = Candidate.objects.count()
     if batches < 7:
@@ -249,17 +251,11 @@ def test_a_lost_worker_loses_nothing_and_the_next_makes_nothing_twice(
     assert sorted(outcomes(pipeline)) == sorted(CAPTIONS)
 
 
-def pipelines_attempt() -> Any:
-    from background.job_runner import Attempt
-
-    return Attempt
-
-
 def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch, project: Project) -> None:
     expected = outcomes(made(project))
     Pipeline.objects.all().delete()
     Instance.objects.filter(reference__has_key="made").delete()
-    monkeypatch.setattr(pipelines, "BATCH", 1)
+    in_batches_of(1, monkeypatch)
     assert outcomes(made(project)) == expected
 
 

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
@@ -19,13 +20,14 @@ from making.actions.pipelines import cancel_pipeline, request_pipeline, request_
 from making.filters import FILTERS, get_filter
 from making.makers import MAKERS, get_maker
 from making.models import Pipeline
-from making.queries.yields import samples, stage_yields, started_with
+from making.queries.yields import Sample, samples, stage_yields, started_with, worker_progress
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
 from studies.design import DesignRefused
 from studies.design.parser import LARGEST_FILE
 from studies.errors import StudyError
 from studies.models import Project
 from studies.permissions import Verb
+from studies.picture_handles import handle_of
 
 SHIPPED = Path(settings.BASE_DIR) / "making" / "designs" / "word-swaps.yaml"
 NOT_TEXT = "The file is not UTF-8 text. Save the pipeline file as UTF-8, or paste its text."
@@ -105,6 +107,13 @@ def _pipeline_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Pipeline], Re
     return guard
 
 
+def _with_address(sample: Sample) -> tuple[Sample, str]:
+    """Return a sample with the address of its picture, "" if it has none."""
+    # Of no study. Members alone see the page, and a handle cannot be guessed.
+    handle = handle_of(sample.image, study=0) if sample.image else ""
+    return sample, reverse("image", args=[handle, "card"]) if handle else ""
+
+
 @_pipeline_view(Verb.VIEW)
 @require_safe
 def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
@@ -112,12 +121,14 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
     if request.headers.get("HX-Request"):
         if not pipeline.is_unfinished:
             return HttpResponseClientRefresh()
-        return render(request, "workspace/pipelines/pipeline.html#progress", {"pipeline": pipeline})
+        context = {"pipeline": pipeline, "batches": worker_progress(pipeline)}
+        return render(request, "workspace/pipelines/pipeline.html#progress", context)
     context = {
         "project": pipeline.project,
         "pipeline": pipeline,
         "start": started_with(pipeline),
-        "stages": [(each, samples(pipeline, each)) for each in stage_yields(pipeline)],
+        "batches": worker_progress(pipeline),
+        "stages": [(each, [*map(_with_address, samples(pipeline, each))]) for each in stage_yields(pipeline)],
         "instances": pipeline.candidates.filter(instance__isnull=False).count(),
         "may": may_do(request, pipeline.project),
     }

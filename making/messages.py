@@ -1,0 +1,57 @@
+"""The messages between the site and workers that make candidates: task names, contents. Pure.
+
+Messages are plain JSON; images travel in them as base64. They may come twice or not at all: a repeated answer changes
+nothing, and the site sends unanswered messages again.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from making.makers.base import Made, MadeImage, MadeText, MakerIdentity, NothingMade, Request
+
+MAKE, BEGUN, MADE = "making.make", "making.begun", "making.made"
+
+
+def to_requests(plain: Sequence[Mapping[str, Any]]) -> list[Request]:
+    """Return requests that `from_requests` wrote."""
+    return [Request(**each) for each in plain]
+
+
+def from_requests(requests: Sequence[Request]) -> list[dict[str, Any]]:
+    """Return requests as plain JSON."""
+    return [{"text": each.text, "count": each.count, "seed": each.seed} for each in requests]
+
+
+def from_results(identity: MakerIdentity, results: Sequence[Sequence[Made] | NothingMade]) -> dict[str, Any]:
+    """Return what a maker made, and what it is, as plain JSON."""
+    return {
+        "identity": {"name": identity.name, "version": identity.version, "weights": identity.weights},
+        "results": [
+            {"nothing": result.reason}
+            if isinstance(result, NothingMade)
+            else {"made": [_plain(each) for each in result]}
+            for result in results
+        ],
+    }
+
+
+def to_results(answer: Mapping[str, Any]) -> tuple[MakerIdentity, list[Sequence[Made] | NothingMade]]:
+    """Return what `from_results` wrote."""
+    results: list[Sequence[Made] | NothingMade] = [
+        NothingMade(each["nothing"]) if "nothing" in each else [_made(one) for one in each["made"]]
+        for each in answer["results"]
+    ]
+    return MakerIdentity(**answer["identity"]), results
+
+
+def _plain(made: Made) -> dict[str, str]:
+    if isinstance(made, MadeText):
+        return {"text": made.text, "prompt": made.prompt}
+    return {"image": b64encode(made.data).decode(), "prompt": made.prompt, "problem": made.problem}
+
+
+def _made(plain: Mapping[str, str]) -> Made:
+    if "text" in plain:
+        return MadeText(plain["text"], plain["prompt"])
+    return MadeImage(b64decode(plain["image"]), plain["prompt"], plain["problem"])
