@@ -13,6 +13,12 @@ class Image(models.Model):
     height = models.PositiveIntegerField()
     format = models.CharField(max_length=10, help_text="What the stored bytes are: JPEG, PNG, WEBP, ...")
     byte_size = models.PositiveIntegerField()
+    placeholder = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="A very small WebP in base64, shown until the picture is loaded; empty for older pictures.",
+    )
     # Unused: moved to `InstanceImage`. The columns stay for one release, so that its migrations can be undone, and are
     # then removed.
     source = models.TextField(blank=True)

@@ -45,6 +45,7 @@ def upload_image(*, project: Project, sha256: str, data: bytes, uploader: User, 
                     "width": facts.width,
                     "height": facts.height,
                     "format": facts.format,
+                    "placeholder": facts.placeholder,
                     "byte_size": len(data),
                 },
             )

@@ -19,7 +19,7 @@ from results.actions import cached_statistics, participants
 from results.actions.pseudonyms import name_annotators
 from results.models import InstanceFigures, KeptNumbers, Pseudonym, Release
 from studies.actions.projects.tags import tag_instances, untag_instances
-from studies.models import Instance, InstanceImage, Project, Question, Study, Tag
+from studies.models import Image, Instance, InstanceImage, Project, Question, Study, Tag
 from tests.databases import kept
 from tests.factories import NOON, draw_image, make_instance, make_project
 from tests.jobs import run_now
@@ -281,6 +281,14 @@ def test_what_somebody_answered_is_found_by_their_name(
 
 
 @pytest.mark.both
+def test_a_picture_stands_in_small_until_it_is_loaded(client: Client, project: Project) -> None:
+    instance = make_instance(project, "cat", candidates=1, source_row=9)
+    shown = "data:image/webp;base64,UklGRg=="
+    assert shown not in client.get(LIST, {"words": "cat"}).content.decode()
+    Image.objects.filter(uses__instance=instance).update(placeholder="UklGRg==")
+    assert f'<img class="placeholder" src="{shown}"' in client.get(LIST, {"words": "cat"}).content.decode()
+
+
 def test_a_caption_is_found_in_any_alphabet(client: Client, project: Project) -> None:
     make_instance(project, "cat", captions={"note": "Рыжая кошка спит."}, source_row=9)
     assert listed(client, words="кошка") == ["cat"]

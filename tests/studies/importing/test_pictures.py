@@ -1,4 +1,5 @@
 import random
+from base64 import b64decode
 from contextlib import suppress
 from io import BytesIO
 from typing import Any
@@ -168,3 +169,26 @@ def test_damaged_bytes_are_decoded_or_refused(format: str, seed: int) -> None:
     with suppress(NotAPicture):
         facts, _ = decode(bytes(data[: source.randint(len(data) // 2, len(data))]), max_pixels=LIMIT)
         assert facts.format == format
+
+
+def test_a_placeholder_is_the_picture_in_sixteen_pixels() -> None:
+    wide = Image.new("RGB", (800, 400), "red")
+    wide.paste("blue", (400, 0, 800, 400))
+    facts, _ = decode(encoded(wide, "PNG"), max_pixels=LIMIT)
+    small = Image.open(BytesIO(b64decode(facts.placeholder)))
+    assert (small.format, small.size) == ("WEBP", (16, 8))
+    left, right = (small.convert("RGB").crop(box).resize((1, 1)).tobytes() for box in ((0, 0, 6, 8), (10, 0, 16, 8)))
+    assert left[0] > 200 > 60 > left[2]
+    assert right[2] > 200 > 60 > right[0]
+    # It is in the page beside every picture.
+    assert len(facts.placeholder) < 300
+
+
+def test_a_picture_of_one_pixel_has_a_placeholder_too() -> None:
+    facts, _ = decode(encoded(Image.new("RGB", (1, 1)), "PNG"), max_pixels=LIMIT)
+    assert Image.open(BytesIO(b64decode(facts.placeholder))).size == (1, 1)
+
+
+def test_facts_of_the_header_are_those_of_the_picture() -> None:
+    data = encoded(Image.new("RGB", (30, 20)), "PNG")
+    assert measure(data, max_pixels=LIMIT) == decode(data, max_pixels=LIMIT)[0]
