@@ -1,6 +1,6 @@
 """`make demo` installs requirements.txt alone: what the application imports must be in it.
 
-Only scorers import more, when they load a model: that is in requirements-gpu.txt. So does what trains the demo's model:
+Only scorers and a maker import more, when they load a model: that is in requirements-gpu.txt. So does what trains the demo's model:
 that is in requirements-training.txt, beside it.
 """
 
@@ -11,9 +11,11 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = {"config", "simulation", "workspace", "results", "annotation", "evaluation", "predictions", "studies"}
+OURS = {"config", "simulation", "workspace", "results", "annotation", "making", "evaluation", "predictions", "studies"}
 OURS |= {"analytics", "background", "throttle", "manage"}
 SCORERS = ROOT / "predictions" / "scorers"
+# The maker that runs on workers with models.
+DIFFUSERS = ROOT / "making" / "makers" / "diffusers.py"
 TRAINING = ROOT / "simulation" / "demo" / "model_training.py"
 # Import name -> what its package is called, where that is something else. Few of them are installed for these tests.
 PACKAGES = {"open_clip": "open-clip-torch", "PIL": "pillow"}
@@ -24,7 +26,7 @@ def _imported(by: Path | None = None) -> set[str]:
     found = set()
     for room in OURS:
         for file in [ROOT / f"{room}.py", *(ROOT / room).rglob("*.py")]:
-            if next(filter(file.is_relative_to, (SCORERS, TRAINING)), None) != by:
+            if next(filter(file.is_relative_to, (SCORERS, DIFFUSERS, TRAINING)), None) != by:
                 continue
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8") if file.exists() else "")):
                 if isinstance(node, ast.Import):
@@ -52,9 +54,9 @@ def test_what_sites_run_is_installed_only_as_it_was_published() -> None:
     assert [lines[number] for number in pinned if "--hash=sha256:" not in lines[number + 1]] == []
 
 
-def test_scorers_import_what_a_worker_with_models_has() -> None:
-    imported = {_normal(PACKAGES.get(name, name)) for name in _imported(SCORERS)}
-    assert {"torch", "transformers", "open-clip-torch"} <= imported
+def test_scorers_and_makers_import_what_a_worker_with_models_has() -> None:
+    imported = {_normal(PACKAGES.get(name, name)) for name in _imported(SCORERS) | _imported(DIFFUSERS)}
+    assert {"torch", "transformers", "open-clip-torch", "diffusers", "pydantic"} <= imported
     assert imported <= _pinned("requirements-gpu.txt").keys()
 
 

@@ -6,6 +6,7 @@ from django.test import Client
 from background.jobs import fail
 from background.models import Job
 from results.actions import cached_statistics
+from results.models import KeptNumbers
 from studies.models import Study
 from tests.factories import NOON, answer, make_instance, questions, sit_down
 from tests.jobs import run_now
@@ -17,11 +18,16 @@ LIVE = f"{STUDY}progress/"
 
 @pytest.fixture(autouse=True)
 def sent(study: Study, monkeypatch: pytest.MonkeyPatch) -> list[Job]:
-    """Take one answer for many, and catch the jobs that are sent."""
+    """Take one answer for many, and catch the jobs that are sent for the page itself, not for the frame around it."""
     answer(sit_down(study, "ann"), questions(study)[0], "none", send_ms=4000)
     caught: list[Job] = []
+
+    def catch(job: Job) -> None:
+        if KeptNumbers.objects.get(pk=job.arguments["kept"]).page != KeptNumbers.Page.INSTANCES:
+            caught.append(job)
+
     monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
-    monkeypatch.setattr("results.views.cached_statistics.send", caught.append)
+    monkeypatch.setattr("results.views.cached_statistics.send", catch)
     monkeypatch.setattr("results.views.charts.send", lambda job: None)
     return caught
 
