@@ -180,7 +180,8 @@ function tellApart(files) {
   const inFolder = files.filter((entry) => entry.inFolder);
   const ofFolder = TABLES.find((name) => inFolder.some((entry) => name.test(entry.name)));
   const isTaken = (entry) => !entry.inFolder || ofFolder.test(entry.name);
-  const tables = files.filter((entry) => TABLE.test(entry.name));
+  // A browser lists a folder in any order.
+  const tables = files.filter((entry) => TABLE.test(entry.name)).sort((one, other) => (one.name < other.name ? -1 : 1));
   return [
     ...tables
       .map((entry) => ({ ...entry, part: "rows", isFound: true, isTaken: isTaken(entry) }))
