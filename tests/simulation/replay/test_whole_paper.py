@@ -27,8 +27,16 @@ def row(out: str, section: str, *starts: str) -> list[str]:
     return found
 
 
-def percents(scores: dict[str, Any]) -> list[str]:
-    return [f"{scores[name]['percent']:.2f}" for name in SCORES]
+def percents(scores: dict[str, Any], n: int) -> list[str]:
+    return [*(f"{scores[name]['percent']:.2f}" for name in SCORES), interval(scores["Group"]["count"], n)]
+
+
+def interval(right: int, n: int) -> str:
+    """Return Wilson's 95 % interval of a share in percent (Wilson 1927), here written out."""
+    share, square = right / n, 1.959963984540054**2
+    half = (square * (share * (1 - share) / n + square / (4 * n**2))) ** 0.5
+    ends = ((share + square / (2 * n) + sign * half) / (1 + square / n) for sign in (-1, 1))
+    return "–".join(f"{100 * end:.2f}" for end in ends)
 
 
 # Far above what it takes: a replay that hangs is ended with the stack of every thread.
@@ -68,9 +76,12 @@ def test_the_whole_paper_comes_out_of_one_command() -> None:
 
     models = "Models on the dataset"
     for model, published in metrics["bivlc"].items():
-        assert row(text, models, model, "all", "all") == ["2,933", *percents(published["overall"])]
+        assert row(text, models, model, "all", "all") == ["2,933", *percents(published["overall"], 2_933)]
         for category, scores in published["by_type_subtype"].items():
-            assert row(text, models, model, *category.split("_")) == [f"{scores['n']:,}", *percents(scores)]
+            assert row(text, models, model, *category.split("_")) == [
+                f"{scores['n']:,}",
+                *percents(scores, scores["n"]),
+            ]
 
     assert "| NO |" not in text
     # 7,512 and the second seats of five surveys of 100; what step 3 accepted; four about each of 500.
