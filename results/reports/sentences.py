@@ -13,6 +13,7 @@ from results.reports.labels import AC1, PERCENT, short_kappa_paradox_note
 from results.reports.sections.scores import CHANCE_OF_MODELS, CHANCE_OF_PEOPLE, CHANCE_ROW, HUMANS
 from results.reports.text import cell_text, percent, percent_range, range_text
 from studies.kinds import KINDS, get_kind
+from studies.wording import format_money
 
 Row = Mapping[str, Cell]
 # What a score counts, by its name; other scores count questions.
@@ -445,13 +446,13 @@ def say_cost(table: Table) -> str:
     for row in rows:
         cost, currency = row["Cost without fees"], str(row["Currency"])
         by_currency[currency] = by_currency.get(currency, Decimal(0)) + Decimal(str(cost))
-    spent = " and ".join(f"{currency} {_text(cost, 'money')}" for currency, cost in by_currency.items())
+    spent = " and ".join(format_money(cost, currency) for currency, cost in by_currency.items())
     said = [f"{spent} for {_count(len(rows), 'study')}, without fees." if rows else "Nothing has been paid yet."]
     wages = [row for row in rows if _is_number(row["Hourly wage, median"])]
     for currency in dict.fromkeys(str(row["Currency"]) for row in wages):
         of_currency = [row for row in wages if row["Currency"] == currency]
         lowest = min(of_currency, key=lambda row: _number(row["Hourly wage, median"]))
-        wage = f"{currency} {_text(lowest['Hourly wage, median'], 'money')} an hour"
+        wage = f"{format_money(_number(lowest['Hourly wage, median']), currency)} an hour"
         which = f"The lowest median wage is {wage}, in {lowest['Study']}"
         alone = f"The median wage is {wage}"
         said.append(f"{which if len(of_currency) > 1 else alone} ({_count(lowest['Sessions timed'], 'session')}).")
