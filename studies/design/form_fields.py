@@ -29,7 +29,6 @@ STUDIES = "studies"
 # The number of an entry that is not in the file yet.
 NEW = "new"
 YES, NO = "true", "false"
-_YES_NO = {YES: "Yes", NO: "No"}
 # What buttons send in `do`, before a colon and a path: move an entry up, add an entry, show the fields that follow from
 # a choice.
 SOONER, ADD, SHOW = "sooner", "add", "show"
@@ -273,12 +272,18 @@ def describe_sent_fields(sent: Mapping[str, str]) -> list[tuple[str, str]] | Non
         if one := fields.get(name):
             shown = one.normalize(text)
             if shown and shown != one.normalize(one.usual):
-                found.append((one.full_label, _YES_NO.get(shown, shown) if one.control == SWITCH else shown))
+                found.append((one.full_label, _in_words(one, shown)))
         elif "." in name and text.strip() and not name.endswith(f".{_ENTRY_OUT}"):
             # An entry of a list, such as eligibility.0.rule.
             section, *_, last = name.split(".")
             found.append((f"{_words(section)}: {_words(last)}", text))
     return found
+
+
+def _in_words(one: Field, shown: str) -> str:
+    if one.control == SWITCH:
+        return "Yes" if shown == YES else "No"
+    return get_kind(shown).title if one.path[-1] == "kind" and shown in KINDS else shown
 
 
 def find_differences(values: Mapping[str, Any], others: Mapping[str, Any]) -> list[tuple[str, str, str]]:

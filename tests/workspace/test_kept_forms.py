@@ -176,6 +176,7 @@ def test_a_kept_study_form_is_shown_by_the_labels_of_its_fields(project: Project
         shown = page[page.index('<dl class="values">') : page.index("</dl>")]
         for entry in (
             "<dt>Title</dt><dd>Ended session</dd>",
+            "<dt>Kind</dt><dd>Pick the best image for a caption, or none</dd>",
             "<dt>Pay per survey</dt><dd>3,50</dd>",
             "<dt>Pay: Per answer</dt><dd>0.10</dd>",
         ):
