@@ -1,6 +1,7 @@
 """What pages send after their session has ended: a form is kept until the user has signed in again."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,12 +11,37 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
 
+from studies.design.form_fields import describe_sent_fields
+
 KEY = "kept_form"
 KEPT = timedelta(hours=1)
 # Longer forms are not kept: sessions are read with every request.
 MOST_CHARACTERS = 200_000
 # Fields that are never kept, because they are secret or belong to the old session.
 NEVER = ("csrfmiddlewaretoken", "password", "secret", "token")
+# Fields that a form sends without anybody having typed them: hidden ones, and the values of buttons.
+UNTYPED = frozenset(
+    {"do", "edited_from", "form_key", "instead_of", "named", "next", "notices", "replaces", "show", "shown", "slot"}
+    | {"sort", "sure", "then", "tried", "unmeasured", "upload", "visit"}
+)
+# Labels of fields whose names in words would not be understood.
+LABELS = {
+    "agree": "Agreement",
+    "at_once": "Import at once",
+    "closes": "Close the study by itself",
+    "days": "Valid for (days)",
+    "dataset": "Release the whole dataset",
+    "mail": "Email address",
+    "mails": "Email when complete",
+    "people": "Prolific IDs",
+    "provider_id": "Prolific ID",
+    "q": "Search",
+    "slug": "Name in addresses",
+    "source": "Study file (YAML)",
+    "url": "Address (URL)",
+    "who": "Person",
+    "whom": "For whom",
+}
 DISCARD = "discard_kept_form"
 # What htmx takes as the end of a fragment that asks for itself again.
 STOP_POLLING = 286
@@ -84,7 +110,7 @@ def show_stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
 
     Nothing of it is kept and it offers no button, because another site may have sent the form.
     """
-    return render(request, "403_csrf.html", {"fields": _fields(request)}, status=403)
+    return render(request, "403_csrf.html", {"entries": _entries(_fields(request))}, status=403)
 
 
 def _fields(request: HttpRequest) -> list[tuple[str, list[str]]]:
@@ -92,6 +118,20 @@ def _fields(request: HttpRequest) -> list[tuple[str, list[str]]]:
     return [
         (name, values) for name, values in request.POST.lists() if not any(secret in name.lower() for secret in NEVER)
     ]
+
+
+def _entries(fields: Iterable[tuple[str, list[str]]]) -> list[tuple[str, str]]:
+    """Return what the person typed, by the labels of the form."""
+    sent = {name: "\n".join(values) for name, values in fields}
+    of_study = describe_sent_fields(sent)
+    if of_study is not None:
+        return of_study
+    return [(_label(name), text) for name, text in sent.items() if name not in UNTYPED and text.strip()]
+
+
+def _label(name: str) -> str:
+    words = re.sub(r"[^\w]+|_", " ", name).strip()
+    return LABELS.get(name, f"{words[:1].upper()}{words[1:]}")
 
 
 def _keep(request: HttpRequest, response: HttpResponse) -> None:
@@ -121,7 +161,8 @@ def _offer(request: HttpRequest) -> HttpResponse | None:
         del request.session[KEY]
     elif kept["path"] == request.get_full_path():
         if request.method in {"GET", "HEAD"}:
-            return render(request, "workspace/kept_form.html", {"kept": kept, "discard": DISCARD})
+            context = {"kept": kept, "entries": _entries(kept["fields"]), "discard": DISCARD}
+            return render(request, "workspace/kept_form.html", context)
         if request.method == "POST":
             del request.session[KEY]
             return redirect("home") if DISCARD in request.POST else None

@@ -13,6 +13,7 @@ from results.reports.labels import AC1, PERCENT, short_kappa_paradox_note
 from results.reports.sections.scores import CHANCE_OF_MODELS, CHANCE_OF_PEOPLE, CHANCE_ROW, HUMANS
 from results.reports.text import cell_text, percent, percent_range, range_text
 from studies.kinds import KINDS, get_kind
+from studies.wording import format_money
 
 Row = Mapping[str, Cell]
 # What a score counts, by its name; other scores count questions.
@@ -147,7 +148,7 @@ def say_people(compact: Table, intervals: Table, left: Mapping[tuple[str, str], 
         for row in [group] if group else people:
             words = _people_and_best_model(row, of_study, [one for one in rows_of(compact) if one["Study"] == study])
             gone = left.get((str(study), str(row["Score"])), 0)
-            out = f"; {gone:,} of the {_count(row['Instances'], 'instance')} {'is' if gone == 1 else 'are'}"
+            out = f". {gone:,} of the {_count(row['Instances'], 'instance')} {'is' if gone == 1 else 'are'}"
             said.append((row, f"{words}{out} no longer in the dataset" if gone else words))
     return (
         _name_rows(said, "Study", "Score") if said else "Nobody has answered a question with a known right answer yet."
@@ -175,12 +176,12 @@ def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[R
     said = [f"Humans {verb} {percent(_number(value))}{what} {in_brackets}"]
     models = [row for row in rows if row["Who"] != HUMANS and row["Score"] == score]
     best = _best(models, "Who", "Value", units, unit)
-    said += [best] if best else []
+    said += [f"On the same questions, {best}"] if best else []
     chance = {row["Who"]: percent(_number(row[score])) for row in compact if _is_number(row.get(score))}
-    said += [f"chance is {chance[who]}" for who in (CHANCE_ROW, CHANCE_OF_PEOPLE) if who in chance]
+    said += [f"Chance is {chance[who]}" for who in (CHANCE_ROW, CHANCE_OF_PEOPLE) if who in chance]
     if CHANCE_OF_PEOPLE in chance and CHANCE_OF_MODELS in chance:
         said[-1] += f" for people, who answer each question separately, and {chance[CHANCE_OF_MODELS]} for models"
-    return "; ".join(said)
+    return ". ".join(said)
 
 
 def _best(rows: Iterable[Row], name: str, value: str, n: str, unit: str, of: int | None = None) -> str:
@@ -211,7 +212,7 @@ def say_models(models: Table, captions: Table, dataset: int) -> str:
     by_group = [row for row in rows_of(models) if row["Type"] == ALL and row["Subtype"] == ALL]
     by_caption = [row for row in rows_of(captions) if row["Type"] == ALL and row["Subtype"] == ALL]
     for rows, score, what, of in (
-        (by_group, "Group", "By groups right on the dataset", dataset),
+        (by_group, "Group", "By groups right on the dataset, whether or not people answered", dataset),
         (by_caption, "Accuracy", "By captions right on imported instances", None),
     ):
         best = _best(rows, "Model", score, "Instances", "instance", of)
@@ -243,15 +244,18 @@ def _difference(closest: Row, models: int) -> str:
     which = f"the best of {models} models" if models > 1 else "the model"
     p = closest["p (Holm)"]
     people, model = (percent(_number(closest[name])) for name in ("People right", "Model right"))
-    shares = f"on average over people, {people} and {model} right"
-    test = f"; p = {_text(p, 'p')} after Holm's correction".replace("= <", "<") if _is_number(p) else ""
-    tested = f" ({shares}{test})"
+    sample = f"{_count(closest['People'], 'person')}, {_count(closest['Instances'], 'instance')}"
+    shares = (
+        f"On average over people, they get {people} and the model {model} right "
+        f"({sample}, each counted once per person)"
+    )
+    tested = f" (p = {_text(p, 'p')} after Holm's correction)".replace("= <", "<") if _is_number(p) else ""
     if _is_number(p) and _number(p) >= SIGNIFICANT and points != "0.0":
         return (
-            f"No clear difference between people and {which}, {closest['Model']}: people are {points} percentage "
-            f"points {better} on the same instances, which may be chance{tested}"
+            f"No clear difference between people and {which}, {closest['Model']}, on the same instances. "
+            f"People are {points} percentage points {better}, which may be chance{tested}. {shares}"
         )
-    return f"People are {far} {which}, {closest['Model']}, on the same instances{tested}"
+    return f"People are {far} {which}, {closest['Model']}, on the same instances{tested}. {shares}"
 
 
 def say_disagreement(table: Table) -> str:
@@ -286,9 +290,11 @@ def say_estimates(alternative: Table, powered: Iterable[Table], dataset: int) ->
         share = percent(_number(sound[0]["Estimate"]))
         interval = _interval(sound[0]["95 % interval"]).removesuffix("; ")
         n = sum(int(_number(sound[0][name])) for name in ("Instances people answered", "Further instances"))
-        which = "dataset" if n == dataset else f"{n:,} instances that it answered, of {dataset:,} in the dataset,"
+        which = "dataset" if n == dataset else f"{_count(n, 'instance')} that it answered"
         estimate = f"people would get about {share} of the {which} right ({interval})"
         said.append(f"By {sound[0]['Score']} and the predictions of {sound[0]['Model']}, {estimate}.")
+        if n != dataset:
+            said.append(f"The dataset has {_count(dataset, 'instance')}.")
     return " ".join(said) or "There are too few shared answers to estimate anything yet."
 
 
@@ -445,13 +451,13 @@ def say_cost(table: Table) -> str:
     for row in rows:
         cost, currency = row["Cost without fees"], str(row["Currency"])
         by_currency[currency] = by_currency.get(currency, Decimal(0)) + Decimal(str(cost))
-    spent = " and ".join(f"{currency} {_text(cost, 'money')}" for currency, cost in by_currency.items())
+    spent = " and ".join(format_money(cost, currency) for currency, cost in by_currency.items())
     said = [f"{spent} for {_count(len(rows), 'study')}, without fees." if rows else "Nothing has been paid yet."]
     wages = [row for row in rows if _is_number(row["Hourly wage, median"])]
     for currency in dict.fromkeys(str(row["Currency"]) for row in wages):
         of_currency = [row for row in wages if row["Currency"] == currency]
         lowest = min(of_currency, key=lambda row: _number(row["Hourly wage, median"]))
-        wage = f"{currency} {_text(lowest['Hourly wage, median'], 'money')} an hour"
+        wage = f"{format_money(_number(lowest['Hourly wage, median']), currency)} an hour"
         which = f"The lowest median wage is {wage}, in {lowest['Study']}"
         alone = f"The median wage is {wage}"
         said.append(f"{which if len(of_currency) > 1 else alone} ({_count(lowest['Sessions timed'], 'session')}).")

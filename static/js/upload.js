@@ -9,14 +9,13 @@ const AT_ONCE = 3;
 const MOST_TABLES = 30;
 const LONGEST_WAIT = 8000;
 const LONGEST_SILENCE = 120000;
-const NOT_TAKEN = "The server did not take this. You may be signed out: sign in in another tab, then press the button again. "
-  + "Your files and entries stay here.";
-
 const NOTHING_TO_IMPORT = "Nothing of this can be imported. Drop CSV, TSV, JSON, JSONL, Parquet, zip or image files.";
 
 let piece = 1 << 18;
 
 class Refused extends Error {}
+// No answer of ours, as after the session has ended: the page says how to sign in and go on.
+class NotTaken extends Refused {}
 
 // Files that were dropped onto a form, by their names in the upload.
 const dropped = new WeakMap();
@@ -31,6 +30,8 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     const button = event.submitter;
     const sending = form.querySelector("[data-sending]");
     const told = sending.querySelector("[role=status]");
+    const signedOut = form.querySelector("[data-signed-out]");
+    signedOut.hidden = true;
     sending.hidden = false;
     const files = filesOf(form);
     const names = new Set();
@@ -55,6 +56,8 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
         throw error;
       }
       told.textContent = error.message;
+      sending.hidden = error instanceof NotTaken;
+      signedOut.hidden = !sending.hidden;
       form.toggleAttribute("data-refused", true);
       setBusy(form, false);
       return;
@@ -115,7 +118,7 @@ async function renewToken(form) {
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const renewed = page.querySelector("form[data-upload] [name=csrfmiddlewaretoken]");
   if (!renewed) {
-    throw new Refused(NOT_TAKEN);
+    throw new NotTaken();
   }
   form.elements.csrfmiddlewaretoken.value = renewed.value;
 }
@@ -273,7 +276,7 @@ async function begun(where, token, key, digest, tell) {
     note,
   );
   if (!response.ok || !isJson(response)) {
-    throw new Refused(NOT_TAKEN);
+    throw new NotTaken();
   }
   const made = { ...(await response.json()), digest };
   sessionStorage.setItem(key, JSON.stringify(made));
@@ -306,7 +309,7 @@ async function sendFile({ part, name, file, from }, address, token, tell) {
     }
     const answer = isJson(response) ? await response.json() : {};
     if (answer.problem || !("have" in answer)) {
-      throw new Refused(answer.problem ?? NOT_TAKEN);
+      throw answer.problem ? new Refused(answer.problem) : new NotTaken();
     }
     at = answer.have;
     if (response.status === 409 && at === begin) {

@@ -8,8 +8,9 @@ from typing import Any
 
 import jsonschema
 
-from studies.design.entries import Entry, fill, with_defaults
-from studies.design.model import AMOUNT, ASKING, PARTS, VERSION, Design, Part, add_option_defaults, shortest_limit
+from studies.design.amounts import explain_amount
+from studies.design.entries import Entry, entries_of, fill, with_defaults
+from studies.design.model import AMOUNT, ASKING, PARTS, VERSION, Design, Part, Pay, add_option_defaults, shortest_limit
 from studies.design.parser import Lines, Path, read_values
 from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import study_schema
@@ -111,7 +112,7 @@ def check_schema(value: Any, schema: Mapping[str, Any], prefix: Path, *, file: s
             names = [name for name in error.validator_value if name not in error.instance]
             yield path, f"`{names[number]}` is missing in {'.'.join(map(str, path)) or f'the {file}'}."
         else:
-            yield path, _sentence(error, path, file)
+            yield path, _sentence(error, path, file, _currency(value))
 
 
 _TYPE_NAMES = {
@@ -136,13 +137,20 @@ _SENTENCES: Mapping[str, Callable[[Any, Any], str]] = {
 }
 
 
-def _sentence(error: jsonschema.ValidationError, path: Path, file: str) -> str:
+def _currency(values: Any) -> str:
+    """Return the currency of a study file, the default one if it says none."""
+    usual = str(entries_of(Pay)["currency"][0].default)
+    pay = values.get("pay") if isinstance(values, Mapping) else None
+    return str(pay.get("currency", usual)) if isinstance(pay, Mapping) else usual
+
+
+def _sentence(error: jsonschema.ValidationError, path: Path, file: str, currency: str) -> str:
     """Put a schema error into a sentence that a researcher can act on."""
     name = ".".join(map(str, path)) or f"the {file}"
     limit: Any = error.validator_value
     instance: Any = error.instance
     if error.validator == "pattern" and isinstance(error.schema, Mapping):
-        advice = "Write an amount such as 8.00." if limit == AMOUNT else error.schema.get("description", "")
+        advice = explain_amount(str(instance), currency) if limit == AMOUNT else error.schema.get("description", "")
         return f"`{name}` is {instance!r}. {advice}".strip()
     say = _SENTENCES.get(str(error.validator), lambda limit, value: f": {error.message}.")
     return f"`{name}`{say(limit, instance)}"

@@ -62,6 +62,12 @@ class Field:
         return name_of(self.path)
 
     @property
+    def full_label(self) -> str:
+        """Return the label with its section, as in "Pay: Per answer", unless it is on the first screen."""
+        section = "" if self.first or len(self.path) == 1 else f"{_words(str(self.path[0]))}: "
+        return f"{section}{self.label}"
+
+    @property
     def chosen_entries(self) -> Sequence[str]:
         """Return the entries of a list of choices, and one more for another."""
         entries = self.shown.split("\n") if self.shown else []
@@ -172,8 +178,7 @@ class Form:
         if one is None:
             is_section = any(f"{each.name}.".startswith(f"{name}.") for each in fields)
             return f"“{_words(name.rpartition('.')[2])}”" if is_section else f"`{name}`"
-        section = "" if one.first or len(one.path) == 1 else f"{_words(str(one.path[0]))}: "
-        return f"“{section}{one.label}”"
+        return f"“{one.full_label}”"
 
     def focus(self, do: str) -> str:
         """Return the name of the field to go on with after the button that sends `do`, "" for none."""
@@ -250,6 +255,35 @@ def build_form(
         else:
             about.problems.append(form.in_words(problem.message))
     return form
+
+
+def describe_sent_fields(sent: Mapping[str, str]) -> list[tuple[str, str]] | None:
+    """Return the label and the text of each field of a sent study form that is not a default.
+
+    None if another form sent the fields. The study file in the form is not read: anybody may have sent it.
+    """
+    kinds = [sent[name] for name in sent if re.fullmatch(rf"{PARTS}\.[0-9]+\.kind", name)]
+    if not {"source", "title"} <= sent.keys() or not (kinds or "kind" in sent):
+        return None
+    parts: dict[str, Any] = {PARTS: [{"kind": kind} for kind in kinds]} if kinds else {"kind": sent["kind"]}
+    fields = {each.name: each for each in build_form(parts).all_fields()}
+    found = []
+    for name, text in sent.items():
+        if one := fields.get(name):
+            shown = one.normalize(text)
+            if shown and shown != one.normalize(one.usual):
+                found.append((one.full_label, _in_words(one, shown)))
+        elif "." in name and text.strip() and not name.endswith(f".{_ENTRY_OUT}"):
+            # An entry of a list, such as eligibility.0.rule.
+            section, *_, last = name.split(".")
+            found.append((f"{_words(section)}: {_words(last)}", text))
+    return found
+
+
+def _in_words(one: Field, shown: str) -> str:
+    if one.control == SWITCH:
+        return "Yes" if shown == YES else "No"
+    return get_kind(shown).title if one.path[-1] == "kind" and shown in KINDS else shown
 
 
 def find_differences(values: Mapping[str, Any], others: Mapping[str, Any]) -> list[tuple[str, str, str]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from studies.design.model import Design
 from studies.kinds import Kind, get_kind, role_entries
-from studies.wording import format_count
+from studies.wording import format_count, format_money
 
 _PURPOSES = {
     "filter": "Its answers accept or reject instances, by the rule {rule}.",
@@ -106,7 +106,7 @@ def _people(design: Design) -> Iterator[str]:
 
 def _pay(design: Design) -> str:
     pay, minutes = design.pay, design.time.estimated_minutes
-    paid = [f"{pay.currency} {pay.per_session}"] * bool(pay.per_session)
-    paid += [f"{pay.currency} {pay.per_answer} for each answer"] * bool(pay.per_answer)
+    paid = [format_money(pay.per_session, pay.currency)] * bool(pay.per_session)
+    paid += [f"{format_money(pay.per_answer, pay.currency)} for each answer"] * bool(pay.per_answer)
     reward = f"The pay is {_join_words(paid)}" if paid else "It is unpaid"
     return f"A survey takes about {format_count(minutes, 'minute')}. {reward}."

@@ -1,4 +1,4 @@
-"""Registry of import formats. A new format is one file, its test, and one line here."""
+"""Registry of import formats. A new format is one file, its test, and two lines here."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
@@ -19,6 +19,18 @@ IMPORTERS = {
     "imagecode": "studies.importing.imagecode.read",
     "jsonl": "studies.importing.jsonl.read",
     "table": "studies.importing.table.read",
+}
+
+TITLES = {
+    "bivlc-manifest": "BiVLC, list for annotators",
+    "bivlc": "BiVLC, as released",
+    "sugarcrepe": "SugarCrepe",
+    "pairs": "Pairs of images and captions",
+    "aro": "ARO",
+    "rococo": "RoCOCO",
+    "imagecode": "ImageCoDe",
+    "jsonl": "Lineup, JSON Lines",
+    "table": "Any table, by its columns",
 }
 
 # The format that reads any table by a mapping of its columns.
@@ -72,6 +84,11 @@ def _leaves_pictures(item: Record | Note) -> bool:
     return any(map(is_picture, item.reference.get("other", {}).values()))
 
 
+def format_title(name: str) -> str:
+    """Return a format in words with its name behind; the name alone for a format that is gone."""
+    return f"{TITLES[name]} ({name})" if name in TITLES else name
+
+
 def describe_format(name: str) -> str:
     """Return the description of a format: the first line of its module's docstring."""
     module, _, _ = IMPORTERS[name].rpartition(".")
@@ -87,6 +104,7 @@ __all__ = [
     "RowProblem",
     "SourceImage",
     "describe_format",
+    "format_title",
     "get_importer",
     "likely_format",
     "make_importer",

@@ -205,3 +205,21 @@ def test_a_form_is_walked_in_reading_order_with_a_visible_focus(
         visited.append(int(place))
     assert visited == list(range(count))
     assert count > 1
+
+
+def test_the_name_of_a_new_study_follows_its_title_until_it_is_typed(page: Page, live_server: LiveServer) -> None:
+    ana = make_person("ana")
+    draw_instance(make_project(members=[ana]), 1)
+    sign_in(page, live_server.url, ana)
+    page.goto(f"{live_server.url}/projects/vases/new-study/form/?kind=best_of_n")
+    name, title = page.locator("#study"), page.locator("#title")
+    expect(name).to_have_value("best-of-n")
+    title.fill("Été: which  Vase?")
+    expect(name).to_have_value("ete-which-vase")
+    title.fill("花瓶")
+    expect(name).to_have_value("ete-which-vase")
+    title.fill("Which image fits the caption best?")
+    expect(name).to_have_value("best-of-n")
+    name.fill("pilot")
+    title.fill("Another")
+    expect(name).to_have_value("pilot")

@@ -148,12 +148,13 @@ def test_whoever_was_signed_out_signs_in_elsewhere_and_goes_on_with_the_files_ch
     signed_in.get_by_label("Images come later").check()
     signed_in.context.clear_cookies()
     signed_in.get_by_role("button", name="Upload and check").click()
-    told = signed_in.get_by_role("status")
-    expect(told).to_contain_text("You may be signed out: sign in in another tab, then press the button again.")
+    told = signed_in.get_by_role("alert")
+    expect(told).to_contain_text("You may be signed out. Sign in in a new tab, then press the button again.")
     signed_in.get_by_role("button", name="Upload and check").click()
     expect(told).to_contain_text("Your files and entries stay here.")
-    other = signed_in.context.new_page()
-    other.goto(f"{live_server.url}{NEW}")
+    with signed_in.context.expect_page() as opened:
+        told.get_by_role("link", name="Sign in in a new tab").click()
+    other = opened.value
     other.get_by_label("Name").fill(User.objects.get().username)
     other.get_by_label("Password").fill(PASSWORD)
     other.keyboard.press("Enter")

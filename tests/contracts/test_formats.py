@@ -24,7 +24,7 @@ from results.reports.base import Card, Chart, Column, Point, Report, Series, Tab
 from results.reports.charts import Drawing
 from results.reports.formats import FORMATS as REPORTS
 from results.reports.formats import get_files
-from studies.importing import IMPORTERS, Note, Record, RowProblem, describe_format, get_importer
+from studies.importing import IMPORTERS, Note, Record, RowProblem, describe_format, format_title, get_importer
 from studies.models import Instance, Study
 from tests.contracts.stage import PEOPLE, answered, launched
 from tests.databases import kept
@@ -166,6 +166,7 @@ def test_an_importer_gives_records_or_problems_whatever_it_reads(name: str) -> N
 @pytest.mark.parametrize("name", IMPORTERS)
 def test_an_importer_says_in_a_sentence_which_files_it_reads(name: str) -> None:
     assert describe_format(name).endswith(".")
+    assert format_title(name).endswith(f" ({name})")
 
 
 @pytest.mark.parametrize("name", IMPORTERS)

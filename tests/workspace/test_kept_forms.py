@@ -131,7 +131,7 @@ def test_a_form_without_its_token_gets_our_page_and_is_not_kept(project: Project
     page = refused.content.decode()
     assert "Nothing was changed" in page
     # To be copied from there, since browsers do not keep what was typed into pages that must not be stored.
-    assert "<dt>name</dt><dd>Better &lt;vases&gt;</dd>" in page
+    assert "<dt>Name</dt><dd>Better &lt;vases&gt;</dd>" in page
     assert "of mine" not in page
     assert "<button" not in page
     browser.force_login(make_member(project, "owner"))
@@ -147,3 +147,48 @@ def test_nobody_else_is_shown_what_was_typed(project: Project) -> None:
     browser.post(ADDRESS, {"name": "Better vases"})
     browser.force_login(make_member(project, "owner", name="cleo"))
     assert "Better vases" not in browser.get(ADDRESS, follow=True).content.decode()
+
+
+STUDY_FORM = {
+    "named": "best-of-n",
+    "edited_from": "abc",
+    "source": "study: best-of-n\nkind: best_of_n\n",
+    "study": "best-of-n",
+    "title": "Ended session",
+    "kind": "best_of_n",
+    "ask.caption": "negative_caption",
+    "pay.currency": "EUR",
+    "pay.per_session": "3,50",
+    "pay.per_answer": "0.10",
+    "recruitment.invite": "",
+    "language": "",
+    "do": "save",
+}
+
+
+def test_a_kept_study_form_is_shown_by_the_labels_of_its_fields(project: Project) -> None:
+    person, address = make_member(project, "editor"), "/projects/vases/new-study/form/?form_key=a"
+    browser = signed_out(person)
+    browser.post(address, STUDY_FORM)
+    browser.force_login(person)
+    stale = Client(enforce_csrf_checks=True).post(address, STUDY_FORM)
+    for page in (browser.get(address).content.decode(), stale.content.decode()):
+        shown = page[page.index('<dl class="values">') : page.index("</dl>")]
+        for entry in (
+            "<dt>Title</dt><dd>Ended session</dd>",
+            "<dt>Kind</dt><dd>Pick the best image for a caption, or none</dd>",
+            "<dt>Pay per survey</dt><dd>3,50</dd>",
+            "<dt>Pay: Per answer</dt><dd>0.10</dd>",
+        ):
+            assert entry in shown
+        for internal in ("named", "source", "edited_from", "ask.", "pay.", "recruitment.", "true", "kind: "):
+            assert internal not in shown
+
+
+def test_only_typed_fields_of_other_forms_are_shown(project: Project) -> None:
+    typed = {"edited_from": "abc", "source": "study: vase", "caption_rule": "keep-case-v1", "note": ""}
+    page = Client(enforce_csrf_checks=True).post(ADDRESS, typed).content.decode()
+    shown = page[page.index('<dl class="values">') : page.index("</dl>")]
+    assert "<dt>Study file (YAML)</dt><dd>study: vase</dd>" in shown
+    assert "<dt>Caption rule</dt><dd>keep-case-v1</dd>" in shown
+    assert shown.count("<dt>") == 2

@@ -53,6 +53,8 @@ class FoundEntry:
 SITE = (
     Entry("Projects", "home", "home start overview"),
     Entry("Help", "help", "glossary terms words shortcuts keys guide documentation manual"),
+    Entry("Dark mode", "help", "light theme colours colors appearance night contrast display", within="#display"),
+    Entry("Minimum pay", "help", "wage floor least hourly lowest fair money", within="#minimum-pay"),
     Entry("My account", "account", "profile name mail email address settings preferences"),
     Entry("Change my password", "change_password", "security", is_action=True),
     Entry("Sign out", "account", "log logout leave exit", within="#browsers", is_action=True),

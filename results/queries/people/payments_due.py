@@ -18,7 +18,7 @@ from results.models import Pseudonym
 from results.sentences import unlikely_times
 from results.simulated import is_simulated
 from studies.models import Project, Study
-from studies.wording import format_count
+from studies.wording import format_count, format_money
 
 PER_PAGE = 50
 
@@ -172,7 +172,7 @@ class Debt:
 
     def __str__(self) -> str:
         people = "1 person" if self.people == 1 else f"{self.people:,} people"
-        owed = [f"{self.study.design.pay.currency} {self.amount:.2f} to {people}"]
+        owed = [f"{format_money(self.amount, self.study.design.pay.currency)} to {people}"]
         decide = [f"the pay of {format_count(self.to_decide, 'session')} that you decide about"]
         parts = (owed if self.amount else []) + (decide if self.to_decide else [])
         return f"{self.study.slug}: {' and '.join(parts)}"

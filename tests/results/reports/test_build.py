@@ -39,8 +39,8 @@ def test_the_sentences_say_the_numbers_of_the_tables() -> None:
     assert said["instances"] == "The dataset has 2 instances that step-3 accepted, from 4 imported instances."
     assert said["people"].startswith("Humans get 50.0 % of groups right (95 % CI ")
     assert said["people"].endswith(
-        "; the model CLIP_x gets 50.0 % (2 instances); chance is 6.3 % for people, who answer each question "
-        "separately, and 16.7 % for models."
+        ". On the same questions, the model CLIP_x gets 50.0 % (2 instances). Chance is 6.3 % for people, "
+        "who answer each question separately, and 16.7 % for models."
     )
     assert said["cost"] == ("USD 28.00 for 2 studies, without fees. The median wage is USD 12.00 an hour (2 sessions).")
 

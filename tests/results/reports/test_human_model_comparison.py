@@ -49,7 +49,10 @@ def test_scores_of_a_part_of_the_dataset_say_which_part() -> None:
         "Group": 0.5,
     }
     (card,) = [card for card in report.cards if card.name == "models"]
-    assert card.sentence == "By groups right on the dataset, the model CLIP_x gets 50.0 % (2 of the 3 instances)."
+    assert card.sentence == (
+        "By groups right on the dataset, whether or not people answered, the model CLIP_x gets 50.0 % "
+        "(2 of the 3 instances)."
+    )
 
 
 def captions_study(*, predicted: dict[str, dict[int, bool]]) -> StudyFacts:

@@ -75,7 +75,7 @@ def test_people_who_guess_get_fewer_groups_right_than_models_that_guess() -> Non
         ("Humans", 1.0, 1.0, 1.0),
     ]
     (card,) = [each for each in report.cards if each.name == "people"]
-    assert card.sentence.endswith("; chance is 6.3 %.")
+    assert card.sentence.endswith(". Chance is 6.3 %.")
     assert card.chart is not None
     assert card.chart.references == [Reference("chance", 1 / 16)]
     both = report_of(project(whole, models=[ModelFacts("CLIP", {1: (True,) * 4})]))
@@ -118,7 +118,7 @@ def test_what_was_said_of_instances_that_left_the_dataset_counts_and_is_said_to(
     assert said.startswith("Instances that have left the dataset")
     assert said.endswith("still count: 1.")
     (card,) = [each for each in report.cards if each.name == "people"]
-    assert card.sentence.endswith("; 1 of the 2 instances is no longer in the dataset.")
+    assert card.sentence.endswith(". 1 of the 2 instances is no longer in the dataset.")
     assert "the dataset" not in next(each for each in report_of(project(whole)).cards if each.name == "people").sentence
     assert not any("left the dataset" in note for note in report_of(project(whole)).table("scores").notes)
 

@@ -69,7 +69,8 @@ def test_people_are_compared_with_the_best_model_and_chance() -> None:
     )
     said = sentences.say_people(table(COMPACT, ("baseline", "Random chance", 1 / 6)), intervals, {})
     assert said == (
-        f"{HUMANS_SAID}; the best of 2 models, CLIP-TROHN-Img, gets 69.3 % (500 instances); chance is 16.7 %."
+        f"{HUMANS_SAID}. On the same questions, the best of 2 models, CLIP-TROHN-Img, gets 69.3 % (500 instances). "
+        "Chance is 16.7 %."
     )
 
 
@@ -196,7 +197,7 @@ def test_models_name_the_best_of_all() -> None:
         *(("B", "add", "all", 9, 1.0), ("D", "all", "all", 2933, 0.4911)),
     )
     captions = table("Model|Type|Subtype|Instances|Accuracy")
-    best = "By groups right on the dataset, the best of 3 models, B and D, get 49.1 %"
+    best = "By groups right on the dataset, whether or not people answered, the best of 3 models, B and D, get 49.1 %"
     assert sentences.say_models(models, captions, 2933) == f"{best} (2,933 instances)."
     assert sentences.say_models(models, captions, 3000) == f"{best} (2,933 of the 3,000 instances)."
 
@@ -207,7 +208,7 @@ def test_models_that_only_chose_captions() -> None:
     assert said == "By captions right on imported instances, the model A gets 100.0 % (1 instance)."
 
 
-COMPARISON = "Study|Model|Score|People right|Model right|People minus model|p (Holm)"
+COMPARISON = "Study|Model|Score|People right|Model right|People minus model|p (Holm)|People|Instances"
 
 
 @pytest.mark.parametrize(
@@ -216,32 +217,37 @@ COMPARISON = "Study|Model|Score|People right|Model right|People minus model|p (H
         ([], "No model has answered the questions that people answered yet."),
         (
             [
-                *(("s", "A", "I2T", 0.51, 0.5, 0.01, 0.5), ("s", "A", "Group", 0.8, 0.5, 0.3, 0.0001)),
-                ("s", "B", "Group", 0.8, 0.625, 0.175, 0.0002),
+                *(("s", "A", "I2T", 0.51, 0.5, 0.01, 0.5, 4, 8), ("s", "A", "Group", 0.8, 0.5, 0.3, 0.0001, 4, 8)),
+                ("s", "B", "Group", 0.8, 0.625, 0.175, 0.0002, 4, 8),
             ],
             "People are 17.5 percentage points better than the best of 2 models, B, on the same instances "
-            "(on average over people, 80.0 % and 62.5 % right; p < 0.001 after Holm's correction).",
+            "(p < 0.001 after Holm's correction). On average over people, they get 80.0 % and the model 62.5 % right "
+            "(4 people, 8 instances, each counted once per person).",
         ),
         (
-            [("s", "A", "Group", 0.75, 0.5, 0.25, 0.803), ("s", "B", "Group", 0.8, 0.5, 0.3, 0.0001)],
-            "No clear difference between people and the best of 2 models, A: people are 25.0 percentage points better "
-            "on the same instances, which may be chance (on average over people, 75.0 % and 50.0 % right; "
-            "p = 0.803 after Holm's correction).",
+            [("s", "A", "Group", 0.75, 0.5, 0.25, 0.803, 4, 8), ("s", "B", "Group", 0.8, 0.5, 0.3, 0.0001, 4, 8)],
+            "No clear difference between people and the best of 2 models, A, on the same instances. "
+            "People are 25.0 percentage points better, which may be chance (p = 0.803 after Holm's correction). "
+            "On average over people, they get 75.0 % and the model 50.0 % right "
+            "(4 people, 8 instances, each counted once per person).",
         ),
         (
-            [("s", "A", "Right (check)", 0.9, 0.95, -0.05, NOTHING)],
-            "People are 5.0 percentage points worse than the model, A, on the same instances "
-            "(on average over people, 90.0 % and 95.0 % right).",
+            [("s", "A", "Right (check)", 0.9, 0.95, -0.05, NOTHING, 4, 8)],
+            "People are 5.0 percentage points worse than the model, A, on the same instances. "
+            "On average over people, they get 90.0 % and the model 95.0 % right "
+            "(4 people, 8 instances, each counted once per person).",
         ),
         (
             [
-                ("s", "A", "Group", 0.91249, 0.8, 0.11249, NOTHING),
-                ("t", "A", "Group", 0.7996, 0.8, -0.0004, NOTHING),
+                ("s", "A", "Group", 0.91249, 0.8, 0.11249, NOTHING, 4, 8),
+                ("t", "A", "Group", 0.7996, 0.8, -0.0004, NOTHING, 4, 8),
             ],
-            "s: People are 11.2 percentage points better than the model, A, on the same instances "
-            "(on average over people, 91.2 % and 80.0 % right); "
-            "t: People are as good as the model, A, on the same instances "
-            "(on average over people, 80.0 % and 80.0 % right).",
+            "s: People are 11.2 percentage points better than the model, A, on the same instances. "
+            "On average over people, they get 91.2 % and the model 80.0 % right "
+            "(4 people, 8 instances, each counted once per person); "
+            "t: People are as good as the model, A, on the same instances. "
+            "On average over people, they get 80.0 % and the model 80.0 % right "
+            "(4 people, 8 instances, each counted once per person).",
         ),
     ],
     ids=[
@@ -396,7 +402,7 @@ def test_estimates_say_which_models_passed_by_the_main_score() -> None:
         f"{passed} {estimate} dataset right (95 % CI 75.0–85.0)."
     )
     assert sentences.say_estimates(alternative, [powered], 17) == (
-        f"{passed} {estimate} 12 instances that it answered, of 17 in the dataset, right (95 % CI 75.0–85.0)."
+        f"{passed} {estimate} 12 instances that it answered right (95 % CI 75.0–85.0). The dataset has 17 instances."
     )
     nobody = table("Model|Score|Could replace an annotator", ("A", "Right (check)", "no"))
     assert (

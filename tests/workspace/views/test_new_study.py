@@ -118,6 +118,23 @@ def test_the_name_is_on_the_first_screen(editor: Client) -> None:
     assert "Unless you change it, it follows the title." in words_of(page)
 
 
+def test_the_name_follows_the_title_after_an_error_until_it_is_typed(editor: Client) -> None:
+    typed = form(editor.get(FORM, follow=True), title="Which vase?", answers="many")
+    refused = editor.post(FORM, typed)
+    assert refused.status_code == 409
+    again = form(refused)
+    assert (again["study"], again["named"]) == ("which-vase", "which-vase")
+    # Another title, another name.
+    again = form(editor.post(FORM, again | {"title": "Which map?"}))
+    assert again["study"] == "which-map"
+    # A typed name stays.
+    again = form(editor.post(FORM, again | {"title": "Which cup?", "study": "pilot"}))
+    assert again["study"] == "pilot"
+    # As suggested, title and name go together.
+    back = typed | {"title": "Which image fits the caption best?"}
+    assert form(editor.post(FORM, back))["study"] == "best-of-n"
+
+
 def test_the_suggested_title_speaks_to_annotators(editor: Client) -> None:
     assert form(editor.get(FORM, follow=True))["title"] == "Which image fits the caption best?"
 

@@ -17,8 +17,11 @@ from workspace.views import search
         ("BIRDS-step", "/studies/birds/birds-step-3/"),
         ("birds", "/projects/birds/"),
         ("activ", "/projects/birds/events/"),
+        ("minimum wage", "/help/#minimum-pay"),
+        ("pay floor", "/help/#minimum-pay"),
+        ("dark", "/help/#display"),
     ],
-    ids=["study", "project", "page"],
+    ids=["study", "project", "page", "minimum wage", "pay floor", "dark mode"],
 )
 def test_search_finds_studies_projects_and_pages(client: Client, study: Study, words: str, address: str) -> None:
     assert f'href="{address}"' in words_of(client.get("/search/", {"q": words}))
@@ -187,6 +190,12 @@ def test_members_find_what_their_role_allows(study: Study) -> None:
     for words, address in of_owners.items():
         assert address not in found_by(editor, words)
     assert f"{STUDY}results/" in found_by(viewer, "results")
+
+
+def test_help_says_the_minimum_pay_and_how_pages_get_dark(owner: Client) -> None:
+    page = words_of(owner.get("/help/"))
+    assert '<dt id="minimum-pay">Minimum pay</dt> <dd>USD 8.00 an hour on this site.' in page
+    assert "Pages are light or dark, as your system or browser is set." in page
 
 
 def test_an_archived_project_offers_no_changes(owner: Client) -> None:

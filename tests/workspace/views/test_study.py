@@ -71,7 +71,7 @@ def test_cost_and_wage_are_shown(client: Client, study: Study) -> None:
     shown = text(client)
     assert "1 place at USD 8.00 cost USD 8.00 without the platform’s fee." in shown
     assert "median USD 12.00, slowest tenth USD 12.00 or less (1 finished sessions)" in shown
-    assert "minimum of USD 8 an hour" not in shown
+    assert "minimum of USD 8.00 an hour" not in shown
 
 
 def test_a_study_that_pays_nothing_is_not_warned_of(client: Client, study: Study) -> None:
@@ -79,7 +79,7 @@ def test_a_study_that_pays_nothing_is_not_warned_of(client: Client, study: Study
     sit_down(study, "one", state=SessionState.FINISHED, ended_at=NOON + timedelta(minutes=40))
     page = words_of(client.get(PAGE))
     assert '<p class="pay"> The study pays nothing, so it has no cost. </p>' in page
-    assert "minimum of USD 8 an hour" not in page
+    assert "minimum of USD 8.00 an hour" not in page
 
 
 def test_the_share_of_right_answers_names_its_unit_and_leads_to_the_scores(client: Client, study: Study) -> None:
@@ -101,7 +101,7 @@ def test_the_place_of_a_chart_that_is_not_drawn_yet_is_under_its_title(client: C
 
 def test_a_wage_under_the_least_is_an_alarm(client: Client, study: Study) -> None:
     sit_down(study, "one", state=SessionState.FINISHED, ended_at=NOON + timedelta(minutes=61))
-    assert "minimum of USD 8 an hour" in text(client)
+    assert "minimum of USD 8.00 an hour" in text(client)
 
 
 def test_nobody_finished_means_no_wage_yet(client: Client, study: Study) -> None:
@@ -364,7 +364,7 @@ def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: St
     assert "Launching freezes the design" in shown
     assert "Questions4 Answers4 Surveys1" in shown
     # One seat at 8.00 and a third of that for Prolific; 8.00 for 40 minutes are 12.00 an hour.
-    assert "RewardsUSD 8.00 8.00 per place" in shown
+    assert "RewardsUSD 8.00 USD 8.00 per place" in shown
     assert "Prolific’s feeUSD 2.67 33.33 %" in shown
     assert "Estimated costUSD 10.67" in shown
     assert "People1 one survey each" in shown
@@ -496,7 +496,7 @@ def test_a_page_shows_no_markup_that_somebody_typed(client: Client, study: Study
 def test_a_launch_warns_of_pay_under_the_stated_floor(client: Client, draft: Study, settings: Settings) -> None:
     assert "which is under" not in text(client, f"{PAGE}launch/")
     settings.LEAST_HOURLY_PAY = Decimal("12.01")
-    assert "USD 12.00 is below the minimum of 12.01" in text(client, f"{PAGE}launch/")
+    assert "USD 12.00 is below the minimum of USD 12.01" in text(client, f"{PAGE}launch/")
 
 
 def listed(client: Client, query: str) -> list[str]:

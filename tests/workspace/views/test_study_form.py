@@ -83,6 +83,14 @@ def test_a_pay_that_was_not_understood_is_not_said_to_be_none(editor: Client) ->
         assert "pays nothing" not in shown
 
 
+def test_an_amount_that_could_be_two_is_said_with_both(editor: Client) -> None:
+    for typed, said in (
+        ("1,234", "“Pay per survey” is &#x27;1,234&#x27;. It could be 1.23 or 1,234.00. Write 1.23 or 1234.00."),
+        ("8€", "&#x27;8€&#x27;. The currency of this study is USD; write the amount without a sign"),
+    ):
+        assert said in save(editor, **{"pay.per_session": typed, "pay.currency": "USD"})[1]
+
+
 def test_a_study_file_keeps_the_names_of_its_entries(editor: Client) -> None:
     refused = editor.post("/studies/vases/best-vase/file/", {"source": FILE.replace("answers: 2", "answers: many")})
     assert "Line 5: `answers` must be a whole number" in refused.content.decode()

@@ -97,6 +97,21 @@ def test_a_column_of_names_of_other_pictures_is_guessed_to_be_a_note(editor: Cli
     assert chosen(editor.get(upload(editor, rows)["Location"])) == ["image", "other", "caption"]
 
 
+def test_images_that_were_not_chosen_are_not_called_damaged(editor: Client) -> None:
+    table = SimpleUploadedFile("vases.csv", TABLE)
+    page = words_of(editor.get(editor.post(NEW, {"rows": table})["Location"]))
+    assert "red.jpg: no images chosen yet" in page
+    assert "damaged" not in page
+    rows = TABLE.replace(b"blue.jpg", b"green.jpg")
+    assert "green.jpg: missing, damaged or too large" in words_of(editor.get(upload(editor, rows)["Location"]))
+
+
+def test_formats_have_titles_in_words(editor: Client) -> None:
+    page = words_of(editor.get(NEW))
+    assert '<option value="sugarcrepe">SugarCrepe (sugarcrepe)</option>' in page
+    assert "Any table, by its columns (table)" in page
+
+
 @pytest.mark.parametrize(
     ("wrong", "place", "sentence"),
     [

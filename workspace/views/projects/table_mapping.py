@@ -95,13 +95,15 @@ def mapping(request: HttpRequest, pk: UUID) -> Response:
         for column in columns:
             column["target"] = target_and_role(chosen[column["name"]])[0]
     captions = columns_of_role(chosen, CAPTION, shown.columns)
+    has_no_images = not received_bytes(upload, IMAGES)
     context = {
         "project": upload.project,
         "files": [file.name for file in rows_of(upload)],
         "columns": columns,
         "groups": [_group(number, group, chosen) for number, group in enumerate(groups)],
         "picture_in_header": next(filter(is_picture, shown.columns), ""),
-        "lacks_images": not received_bytes(upload, IMAGES) and any(column["lacks_images"] for column in columns),
+        "lacks_images": has_no_images and any(column["lacks_images"] for column in columns),
+        "has_no_images": has_no_images,
         "caption_rules": _caption_rules(shown.rows[0].get(captions[0][0]) if captions else ""),
         "given": given,
         "remembered": last is not None and request.method != "POST",

@@ -86,14 +86,17 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     source = copied.source if copied else _first_file(project, chosen, title, signed_in_user(request))
     own_name = request.POST.get("study") != request.POST.get("named")
 
+    def name_after_title(source: str) -> str:
+        """Return the name that follows from the title, "" if the person typed a name."""
+        values, _ = read_values(source)
+        title, named = values.get("title"), str(values.get("study", ""))
+        if own_name or not isinstance(title, str):
+            return ""
+        return _usual_name(chosen) if title == suggested else slugify(title)[:LONGEST_SLUG].strip("-") or named
+
     def save(source: str) -> Study:
         if before := Study.objects.filter(project=project, pk=created_from(request) or 0).first():
             return _save_again(request, before, source, is_named=own_name)
-        values, _ = read_values(source)
-        title = values.get("title")
-        if not own_name and isinstance(title, str) and title != suggested:
-            named = slugify(title)[:LONGEST_SLUG].strip("-") or values["study"]
-            source = apply_changes(source, {("study",): named})
         made = create_once(
             project=project, source=source, by=signed_in_user(request), now=timezone.now(), is_named=own_name
         )
@@ -103,7 +106,11 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
 
     named = request.POST.get("named", "" if copied else value_at(read_values(source)[0], ("study",)))
     about = {"project": project, "named": named, "chosen": None if copied or not name else chosen}
-    return _form(request, source, about, save)
+    return _form(request, source, about, save, name_after_title)
+
+
+def _usual_name(chosen: QuestionType) -> str:
+    return chosen.kind.name.replace("_", "-")
 
 
 def _save_again(request: HttpRequest, study: Study, source: str, *, is_named: bool) -> Study:
@@ -125,7 +132,7 @@ def _first_file(project: Project, chosen: QuestionType, title: str, person: User
     contact = f"{person.get_full_name() or person.get_username()}, {person.email}" if person.email else None
     if last is not None and last.design.contact:
         contact = last.design.contact
-    source = chosen.study_file(study=chosen.kind.name.replace("_", "-"), title=title, contact=contact)
+    source = chosen.study_file(study=_usual_name(chosen), title=title, contact=contact)
     recruitment = last.design.recruitment if last is not None else None
     changes: dict[Path, Any] = {
         ("recruitment", name): False
@@ -148,10 +155,16 @@ def _usual_minutes(project: Project, chosen: QuestionType, source: str) -> int |
     return minutes if minutes <= 10 else math.ceil(minutes / 5) * 5
 
 
-def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Save) -> HttpResponse:
+def _form(
+    request: HttpRequest,
+    source: str,
+    about: Mapping[str, Any],
+    save: Save,
+    name_after_title: Callable[[str], str] = lambda source: "",
+) -> HttpResponse:
     """Show a study file as a form, or handle its buttons: save, check, show the file.
 
-    source: the initial text, unless the request has one.
+    source: the initial text, unless the request has one. name_after_title: see `new`.
     """
     if request.method != "POST":
         return _render_form(request, source, about)
@@ -161,6 +174,8 @@ def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Sav
     try:
         source = apply_form(given, _sent_fields(request))
         lost = lost_comments(given, source)
+        if name := name_after_title(source):
+            source, about = apply_changes(source, {("study",): name}), {**about, "named": name}
         if do == AS_FILE:
             return render(request, "workspace/drafts/as_file.html", {**about, "typed": source, "lost": lost})
         if do == CHECK:
