@@ -181,10 +181,10 @@ def test_more_projects_studies_and_instances_add_no_query(
         draw_instance(study.project, number)
         make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
-    # Session and user; then seven queries of the home page; the project, its rail and switcher, and eighteen parts.
+    # Session and user; then seven queries of the home page; the project, its rail and switcher, and seventeen parts.
     with django_assert_num_queries(9):
         client.get("/")
-    with django_assert_num_queries(28):
+    with django_assert_num_queries(27):
         client.get("/projects/birds/")
 
 
