@@ -281,16 +281,39 @@ class Spending:
         return sum((each.total for each in self.studies), Decimal(0))
 
 
+@dataclass(frozen=True)
+class ToCome:
+    """Answers that the studies of a project under way can still get, and their pay by currency, without fees."""
+
+    answers: int
+    cost: Mapping[str, Decimal]
+
+
+def count_to_come(project: Project) -> ToCome:
+    """Count what is still to come in `project`, as its overview does. Takes two queries."""
+    live = list(Study.objects.filter(project=project, state__in=UNDER_WAY).defer("source"))
+    open_places, cost = _open_places(live), dict[str, Decimal]()
+    for study in live:
+        pay, (seats, answers) = study.design.pay, open_places.get(study.pk, (0, 0))
+        if pay.per_session or pay.per_answer:
+            due = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
+            cost[pay.currency] = cost.get(pay.currency, Decimal(0)) + due
+    return ToCome(sum(answers for _, answers in open_places.values()), dict(sorted(cost.items())))
+
+
+def _open_places(live: Sequence[Study]) -> dict[int, tuple[int, int]]:
+    """Return the id of each of the studies -> its places with answers to come, and how many these answers are."""
+    still = Slot.objects.wanted().to_come().filter(seat__study__in=live).order_by().values_list("seat__study_id")
+    return {study: (seats, n) for study, seats, n in still.annotate(s=Count("seat", distinct=True), n=Count("pk"))}
+
+
 def project_spending(project: Project) -> list[Spending]:
     """Return the spending of `project` by currency; studies that pay nothing are left out."""
     launched = Study.objects.filter(project=project, launched_at__isnull=False).defer("source")
     studies = [study for study in launched if study.design.pay.per_session or study.design.pay.per_answer]
     owed = owed_by_study(studies)
     live = [study for study in studies if study.state in UNDER_WAY]
-    still = Slot.objects.to_come().filter(seat__study__in=live).order_by().values_list("seat__study_id")
-    open_places = {
-        study: (seats, n) for study, seats, n in still.annotate(s=Count("seat", distinct=True), n=Count("pk"))
-    }
+    open_places = _open_places(live)
     found: dict[str, list[StudySpending]] = {}
     for study in studies:
         pay, so_far = study.design.pay, owed[study.pk].cost(study.design.pay.per_answer)
