@@ -103,7 +103,7 @@ def test_after_a_withdrawal_every_page_and_file_says_the_same(rita: Client, answ
     assert monitor(rita, answered) == {"answers": (10, 12), "none": (2, 10), "accepted": 0, "conflicting": 0, "open": 2}
     assert rates(rita, "/studies/vases/best-vase/results/")[4:6] == ["10", "2"]
     assert filter_counts(answered, {}) == {"conflicting": 0, "disagree": 2, "settled": 0}
-    assert rita.get("/").context["projects"][0][0].answer_count == 10
+    assert rita.get("/").context["projects"][0].project.answer_count == 10
     (line,) = [each for each in rita.get("/projects/vases/").context["studies"] if each.study == answered]
     assert (line.answers.given, line.answers.wanted) == (10, 12)
     responses = exported(answered, "responses", tmp_path)

@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any, Self
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce, TruncDate
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, TextField, Value
+from django.db.models.functions import Cast, Coalesce, Concat, TruncDate
 
-from analytics.outcomes import Outcome
+from analytics.outcomes import WHOLE, Outcome
 from analytics.work.pay import platform_fee, rewards
 from annotation.actions.arriving.draw_questions import count_ready
 from annotation.models import Decision, Removal, Response, Session, Slot
@@ -22,7 +22,7 @@ from results.queries.studies.live_study_status import wait_reasons
 from results.queries.studies.progress import Answers, answers_of
 from studies.actions.projects.datasets import dataset_studies
 from studies.actions.questions import roles_asked, selected_instances
-from studies.models import UNDER_WAY, Event, Instance, InstanceImage, Project, Study, StudyState
+from studies.models import UNDER_WAY, Event, Instance, InstanceImage, Project, Question, Study, StudyState
 
 # Pictures of a project on the home page.
 MOSAIC = 4
@@ -92,6 +92,35 @@ def accepted_counts(projects: Iterable[Project]) -> dict[int, int]:
         for project, n in first.union(*others, all=True):
             found[project] += n
     return found
+
+
+def asked_counts(projects: Iterable[Project]) -> dict[int, int]:
+    """Return the id of each project with a dataset -> how many items its studies ask about, each item once."""
+    asked = Question.objects.filter(study__in_dataset=True, study__project__in=list(projects)).order_by()
+    part = Concat(Cast("instance_id", TextField()), Value(" "), "item")
+    counted = asked.values_list("study__project").annotate(
+        whole=Count("instance", distinct=True, filter=Q(item=WHOLE)),
+        parts=Count(part, distinct=True, filter=~Q(item=WHOLE)),
+    )
+    return {project: whole + parts for project, whole, parts in counted}
+
+
+def unreplaced_projects(projects: Iterable[int]) -> set[int]:
+    """Return the ids of those projects whose open studies have answers that do not count and are not replaced.
+
+    Looks only at the people who were removed, and at none of the other answers.
+    """
+    held = Response.objects.filter(
+        annotator=OuterRef("annotator"),
+        study__project=OuterRef("project"),
+        study__state=StudyState.OPEN,
+        is_current=True,
+        slot__isnull=False,
+        question__undone_at=None,
+        question__taken_out_at=None,
+    ).exclude(left_out="")
+    removals = Removal.objects.in_force().filter(Exists(held), project__in=list(projects)).order_by()
+    return set(removals.values_list("project", flat=True))
 
 
 def accepted_by_study(project: Project) -> dict[str, int]:
@@ -342,7 +371,8 @@ class Totals:
 
     answers, conflicts, spending, days, ready: as `answers_by_study`, `count_conflicts`, `project_spending`,
     `answers_by_day` and `ready_by_study` return them. accepted: as `latest_accepted` returns it, for the first study of
-    the dataset. dataset: items of the dataset, None without one.
+    the dataset. dataset: items of the dataset, None without one. asked: items that its studies ask about, None also if
+    they were not stored.
     """
 
     answers: Mapping[int, Answers]
@@ -352,6 +382,7 @@ class Totals:
     spending: Sequence[Spending]
     days: Sequence[tuple[date, int]]
     ready: Mapping[int, int]
+    asked: int | None = None
 
     def dump(self) -> dict[str, Any]:
         """Return it as JSON, which `read` reads."""
@@ -360,6 +391,7 @@ class Totals:
             "conflicts": {name: dict(of) for name, of in vars(self.conflicts).items()},
             "accepted": list(self.accepted),
             "dataset": self.dataset,
+            "asked": self.asked,
             "spending": [
                 [
                     each.currency,
@@ -378,9 +410,10 @@ class Totals:
         conflicts = Conflicts(**{name: {int(study): n for study, n in of.items()} for name, of in by_name})
         answers, spending = read_answers(stored["answers"]), read_spending(stored["spending"])
         days = [(date.fromisoformat(day), n) for day, n in stored["days"]]
-        # Older versions stored no `ready`.
+        # Older versions stored neither `ready` nor `asked`.
         ready = {int(study): n for study, n in stored.get("ready", {}).items()}
-        return cls(answers, conflicts, stored["accepted"], stored["dataset"], spending, days, ready)
+        asked = stored.get("asked")
+        return cls(answers, conflicts, stored["accepted"], stored["dataset"], spending, days, ready, asked)
 
 
 def read_answers(stored: Mapping[str, Any]) -> dict[int, Answers]:
@@ -406,6 +439,7 @@ def count_totals(project: Project, *, now: datetime) -> Totals:
         project_spending(project),
         answers_by_day(project, today=now.astimezone(UTC).date()),
         ready_by_study(project, now=now),
+        asked_counts([project]).get(project.pk),
     )
 
 
