@@ -78,3 +78,19 @@ def test_the_recruit_page_does_not_lead_to_itself(client: Client, study: Study) 
     recruit = f'<a class="button primary" href="{STUDY}recruit/">Recruit</a>'
     assert recruit in words_of(client.get(STUDY))
     assert recruit not in words_of(client.get(f"{STUDY}recruit/"))
+
+
+def test_an_open_study_that_asks_nobody_offers_to_close_it(client: Client, study: Study) -> None:
+    session = sit_down(study, "5f3c0ffee")
+    first, *others = questions(study)
+    for question in others:
+        answer(session, question, "none")
+    warning = "Nobody who arrives would be asked anything now. A closed study cannot be opened again."
+    page = words_of(client.get(STUDY))
+    assert f'<a class="button primary" href="{STUDY}recruit/">Recruit</a>' in page
+    assert warning not in page
+    answer(session, first, "none")
+    page = words_of(client.get(STUDY))
+    assert '<span class="badge open">Open</span>' in page, "whether it is complete is noted once a minute"
+    assert f'<a class="button primary" href="{STUDY}close/" aria-describedby="final">Close study</a>' in page
+    assert f'id="final">{warning}<' in page
