@@ -27,9 +27,23 @@ def effect_counts(change: str, followed: RemovalEffects | ReopenedPlaces) -> Seq
 
 
 def say_effects(change: str, followed: RemovalEffects | ReopenedPlaces) -> str:
-    """Return the effects of `change` in words."""
-    numbers = [f"{what[0].lower()}{what[1:]}: {number:,}" for what, number in effect_counts(change, followed)]
-    return f"{'; '.join(numbers)}."
+    """Return the effects of `change` in sentences, without those of which there are none."""
+    if isinstance(followed, ReopenedPlaces):
+        asked = format_count(followed.answers, "answer") if followed.answers else "no answers"
+        return f"Other people are asked for {asked}."
+    counts = ("counts again", "count again") if change == "include" else ("no longer counts", "no longer count")
+    sentences = [
+        (followed.answers, "answer", counts),
+        (followed.decisions, "decision", ("changed", "changed")),
+        (followed.undone, "question", ("of later studies is undone", "of later studies are undone")),
+        (followed.restored, "question", ("of later studies is restored", "of later studies are restored")),
+        (followed.sessions, "open session", ("ended", "ended")),
+        (followed.without_place, "answer", ("stays excluded", "stay excluded")),
+    ]
+    said = [f"{format_count(n, noun)} {one if n == 1 else many}" for n, noun, (one, many) in sentences if n]
+    if followed.without_place:
+        said[-1] += ", because other people were asked"
+    return " ".join(f"{each}." for each in said) or "No counts changed."
 
 
 def unlikely_times(evidence: Mapping[str, Any]) -> str:

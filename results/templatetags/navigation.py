@@ -7,7 +7,9 @@ from typing import Any
 from django import template
 from django.template import RequestContext
 from django.urls import reverse
+from django.utils import timezone
 
+from annotation.actions.arriving.draw_questions import UNDO, could_draw
 from annotation.models import Session
 from results.queries.studies.navigation import COMPLETE, FrameNumbers, stage_label, stage_of, study_links
 from results.queries.studies.overview import Totals
@@ -76,6 +78,8 @@ ALWAYS = (
     ("study_duplicate", "Duplicate", Verb.DESIGN),
 )
 FINAL = "A closed study cannot be opened again."
+# Of an open study whose answers are all in, while an upstream study may still accept more.
+NOBODY_ASKED = f"Nobody who arrives would be asked anything now. {FINAL}"
 
 
 @register.inclusion_tag("results/_rail.html", takes_context=True)
@@ -125,7 +129,10 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
     """Return the context of a study's header. here: the open tab."""
     study: Study = context["study"]
     may = may_do(context["request"], study.project)
+    figures = study_figures(context)
     stage = stage_of(study)
+    # What is next is the same as for a complete study, while it may still get questions of its upstream study.
+    actions = COMPLETE if figures["warning"] else stage
 
     def permitted_links(*actions: tuple[str, str, Verb]) -> list[tuple[str, str]]:
         """Return the URL and label of each action that the user may do, except one that leads to this page."""
@@ -133,12 +140,12 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
         return [(address, label) for address, label, verb in pages if may[verb] and address != context["request"].path]
 
     return {
-        **study_figures(context),
+        **figures,
         "project": study.project,
         "here": here,
         "may": may,
-        "primary": next(iter(permitted_links(PRIMARY[stage])), None),
-        "others": permitted_links(*OTHERS[stage], *ALWAYS),
+        "primary": next(iter(permitted_links(PRIMARY[actions])), None),
+        "others": permitted_links(*OTHERS[actions], *ALWAYS),
         "simulated": simulated_in_study(study),
     }
 
@@ -149,16 +156,24 @@ def study_figures(context: RequestContext) -> dict[str, Any]:
     study: Study = context["study"]
     numbers = _frame_numbers(context, study.project)
     owed = numbers.owed(study)
+    answers = numbers.answers.get(study.pk, Answers(0, 0))
+    warning = FINAL if stage_of(study) == COMPLETE else NOBODY_ASKED if _asks_nobody(study, answers) else ""
     return {
         "study": study,
         "is_fragment": context.get("is_fragment"),
         "kinds": list(dict.fromkeys(get_kind(part.kind).title for part in study.design.parts)),
-        "answers": numbers.answers.get(study.pk, Answers(0, 0)),
+        "answers": answers,
         "as_of": numbers.as_of,
         "owed": owed,
         "would_be_owed": bool(owed) and all_simulated(Session.objects.filter(study=study)),
-        "warning": FINAL if stage_of(study) == COMPLETE else "",
+        "warning": warning,
     }
+
+
+def _asks_nobody(study: Study, answers: Answers) -> bool:
+    """Whether an open study has all its answers, no open place, and none that opens when somebody arrives."""
+    is_full = study.state == StudyState.OPEN and 0 < answers.wanted <= answers.given and not answers.to_come
+    return is_full and not could_draw(study=study, annotator=None, now=timezone.now() + UNDO)
 
 
 def _frame_numbers(context: RequestContext, project: Project) -> FrameNumbers:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from decimal import Decimal
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -28,7 +29,7 @@ from results.models import KeptNumbers, Pseudonym
 from results.queries.people.participants import count_removed, people_lines, person_line
 from results.queries.people.person_page import PersonSession, answers_of, owed_by_currency, person_by_study, sessions_of
 from results.queries.studies.events import events_about_people
-from results.queries.studies.overview import accepted_by_study, accepted_counts, answers_sent
+from results.queries.studies.overview import ToCome, accepted_by_study, accepted_counts, answers_sent, count_to_come
 from results.queries.studies.simulated_answers import all_simulated, simulated_in_project, simulated_studies
 from results.reports.base import Column, Table, Undefined
 from results.reports.page_tables import page_table, without_undefined
@@ -53,10 +54,14 @@ PROVIDERS = {prolific.PROVIDER: "Prolific", invite.PROVIDER: "Invitation (the na
 
 @dataclass(frozen=True)
 class Change:
-    """A change to whether a person's answers count; `what` describes it beforehand."""
+    """A change to whether a person's answers count.
+
+    what: describes it beforehand. done: begins the message afterwards, which starts with the person's name.
+    """
 
     button: str
     what: str
+    done: str
     wants_reason: bool = False
     dangerous: bool = False
 
@@ -67,6 +72,7 @@ CHANGES = {
         "Use this when an annotator withdraws consent. Their answers no longer count and are left out of new files. "
         "Files and releases that contain them are no longer available. Their open session ends, and they cannot take "
         "part in this project again. You cannot undo this.",
+        " has withdrawn.",
         dangerous=True,
     ),
     "exclude": Change(
@@ -74,6 +80,7 @@ CHANGES = {
         "Their answers are kept, but do not count in the project until you include them again. Their open session "
         "ends, and they cannot take part in this project again. Their pay does not change: a finished session keeps "
         "its completion code.",
+        " is excluded.",
         wants_reason=True,
         dangerous=True,
     ),
@@ -81,11 +88,13 @@ CHANGES = {
         "Include again",
         "Their answers count again, except those that somebody else has been asked for since. Ended sessions stay "
         "ended.",
+        " is included again.",
     ),
     "reopen": Change(
         "Ask other people these questions again",
         "Other people are asked these questions, and are paid for it. Once somebody else is asked, the answer of this "
         "annotator cannot count again.",
+        ":",
     ),
 }
 
@@ -115,21 +124,26 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
         else:
             if change == "withdraw":
                 tasks.discard_files.delay_on_commit()
-            messages.success(
-                request, f"{person.name}: {' '.join(say_effects(name, each) for name, each in done.items())}"
-            )
+            effects_said = " ".join(say_effects(name, each) for name, each in done.items())
+            messages.success(request, f"{person.name}{doing.done} {effects_said}")
             return redirect("person", project.slug, person.name)
     foreseen = dict[str, RemovalEffects | ReopenedPlaces]()
     accepted, dataset = list[tuple[str, int, int]](), None
     # It counts what others would be asked, whether that is chosen or not, and needs a reason that nobody has typed yet.
-    previewed = partial(act, "foreseen", change, *(["reopen"] if can_replace else []))
+    to_come = [count_to_come(project)]
+
+    def preview() -> list[ToCome]:
+        for each in (change, *(["reopen"] if can_replace else [])):
+            foreseen.update(act("foreseen", each))
+            to_come.append(count_to_come(project))
+        return to_come
+
     try:
         if change == "reopen":
-            foreseen = dict(participants.foresee(previewed))
+            participants.foresee(preview)
         else:
             items, by_study = _accepted(project)
-            effects, items_after, by_study_after = participants.foresee(lambda: (previewed(), *_accepted(project)))
-            foreseen = dict(effects)
+            _, items_after, by_study_after = participants.foresee(lambda: (preview(), *_accepted(project)))
             dataset = None if items is None else (items, items_after)
             accepted = [(study, n, by_study_after[study]) for study, n in by_study.items()]
     except CannotRemove as error:
@@ -140,6 +154,7 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
         "change": doing,
         "effects": foreseen.get(change),
         "follows": effect_counts(change, foreseen[change]) if foreseen else (),
+        "to_come": _compare(to_come[0], to_come[2 if replaces else 1]) if foreseen else None,
         "accepted": accepted,
         "dataset": dataset,
         "includes": change == "include",
@@ -151,6 +166,15 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
     }
     page = "results/people/change.html#follows" if request.headers.get("HX-Request") else "results/people/change.html"
     return render(request, page, context, status=409 if problem else 200)
+
+
+def _compare(before: ToCome, after: ToCome) -> Mapping[str, Any]:
+    """Return the answers to come now and afterwards, and for each currency their cost."""
+    costs = [
+        (currency, before.cost.get(currency, Decimal(0)), after.cost.get(currency, Decimal(0)))
+        for currency in sorted(before.cost.keys() | after.cost.keys())
+    ]
+    return {"now": before.answers, "afterwards": after.answers, "costs": costs}
 
 
 def _accepted(project: Project) -> tuple[int | None, Mapping[str, int]]:

@@ -322,7 +322,7 @@ def test_a_job_goes_on_as_a_bar_on_other_pages_and_ends_in_a_notice(
     assert_accessible(page)
     assert_no_wider_than_the_window(page)
     export.update(state=JobState.DONE, finished_at=timezone.now())
-    expect(page.locator("#job-notices")).to_have_text(re.compile("Export of birds-step-3 as jsonl is done."))
+    expect(page.locator("#job-notices")).to_have_text(re.compile(r"Export of .* \(Accepted items, JSONL\) is done\."))
     expect(running).to_have_count(0)
 
 

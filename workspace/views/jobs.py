@@ -1,7 +1,7 @@
 """What the signed-in person asked for and is still being made: bars on every page, and a notice at the end."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
@@ -20,10 +20,12 @@ from background.live_progress import show_in
 from background.models import UNFINISHED, Job, JobState
 from making.models import Pipeline
 from predictions.models import Run
+from results.exporting import get_writer
 from results.models import Export
 from results.views.guards import signed_in_user, visible_projects
 from simulation.actions import demo_project
 from studies.actions.drafts import LAUNCH_JOB
+from studies.kinds import get_kind
 from studies.models import Import, Project, Study
 from workspace.models import HubDownload, HubPush
 
@@ -40,7 +42,7 @@ class OwnJob:
     """A job of the person who looks.
 
     `key`: an id, unique among all jobs. `address`: of the list that has it. `state` as of a `Job`. `done_words`: what
-    its notice says when it is done.
+    its notice says when it is done. `project`: that it belongs to; None if its title says so.
     """
 
     key: str
@@ -54,6 +56,7 @@ class OwnJob:
     is_cancelling: bool = False
     done_words: str = "is done."
     stage: str = ""
+    project: Project | None = None
 
     @property
     def is_unfinished(self) -> bool:
@@ -71,7 +74,13 @@ def own_jobs(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     told = _read_cookie(request) or now
     here = urlsplit(request.headers.get("HX-Current-URL", "")).path
-    jobs = [job for job in _own_jobs(request, told) if urlsplit(job.address).path != here]
+    # Pages of a project and of its studies: /projects/SLUG/..., /studies/SLUG/...
+    slug = next(iter(here.split("/")[2:3]), "")
+    jobs = [
+        replace(job, project=None) if job.project is not None and job.project.slug == slug else job
+        for job in _own_jobs(request, told)
+        if urlsplit(job.address).path != here
+    ]
     context = {
         "unfinished": [job for job in jobs if job.is_unfinished][:MOST_SHOWN],
         "ended": [job for job in jobs if not job.is_unfinished][:MOST_ENDED],
@@ -99,9 +108,9 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
         address = reverse("project_models", args=[run.project.slug])
         state = JobState.RUNNING if run.is_unfinished else run.state
         counts = (run.stored + run.wrong, run.total, "questions")
-        yield OwnJob(
-            f"run-{run.pk}", f"{run.spec} on {run.about}", f"{address}#run-{run.pk}", state, *counts, run.error
-        )
+        about = run.study.title if run.study else get_kind(run.kind).title
+        title = f"Model run of {run.spec} on {about}"
+        yield OwnJob(f"run-{run.pk}", title, f"{address}#run-{run.pk}", state, *counts, run.error, project=run.project)
     if not jobs:
         return
     of_jobs = here | {"job__in": list(jobs)}
@@ -113,22 +122,22 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
         if study := studies.get(job.arguments["study"]):
             address = reverse("study", args=[study.project.slug, study.slug])
             stage = show_in(job)
-            yield _make_own_job(f"{STUDY_JOBS[job.kind]} of {study.slug}", f"{address}#study-job", job, stage=stage)
+            title = f"{STUDY_JOBS[job.kind]} of {study.title}"
+            yield _make_own_job(title, f"{address}#study-job", job, stage=stage, project=study.project)
     of_projects = {job.arguments["project"]: job for job in jobs.values() if job.kind == demo_project.KIND}
     for project in Project.objects.filter(pk__in=of_projects):
         yield _make_own_job(project.name, f"{reverse('home')}#start", of_projects[project.pk])
     for export in Export.objects.filter(**of_jobs).select_related("study", "project", "release"):
         names = [export.project.slug, export.study.slug]
         address = reverse("study_releases" if export.release else "study_exports", args=names)
-        title = f"Export of {export.study.slug} as {export.format}"
-        yield _make_own_job(title, f"{address}#export-{export.pk}", jobs[export.job_id])
+        title = f"Export of {export.study.title} ({get_writer(export.format).title})"
+        yield _make_own_job(title, f"{address}#export-{export.pk}", jobs[export.job_id], project=export.project)
     for wanted in Import.objects.filter(**of_jobs).select_related("project"):
         address = reverse("project_imports", args=[wanted.project.slug])
         job, done = jobs[wanted.job_id], "is checked." if wanted.dry_run else "is done."
         what = "Change of the mapping" if wanted.changes_id else "Import"
-        yield _make_own_job(
-            f"{what} of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}", job, done_words=done
-        )
+        title, place = f"{what} of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}"
+        yield _make_own_job(title, place, job, done_words=done, project=wanted.project)
     for pipeline in Pipeline.objects.filter(**of_jobs):
         title = f"{'Trial' if pipeline.is_trial else 'Pipeline'} {pipeline.name}"
         yield _make_own_job(title, reverse("pipeline", args=[pipeline.pk]), jobs[pipeline.job_id])
@@ -141,7 +150,15 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
         yield _make_own_job(f"Push to {push.repository}", f"{address}#push-{push.pk}", jobs[push.job_id])
 
 
-def _make_own_job(title: str, address: str, job: Job, *, done_words: str = "is done.", stage: str = "") -> OwnJob:
+def _make_own_job(
+    title: str,
+    address: str,
+    job: Job,
+    *,
+    done_words: str = "is done.",
+    stage: str = "",
+    project: Project | None = None,
+) -> OwnJob:
     return OwnJob(
         f"job-{job.pk}",
         title,
@@ -154,4 +171,5 @@ def _make_own_job(title: str, address: str, job: Job, *, done_words: str = "is d
         is_cancelling=job.cancel_asked_at is not None,
         done_words=done_words,
         stage=stage,
+        project=project,
     )

@@ -17,7 +17,7 @@ class Command(PersonCommand):
 
     def change(self, person: NamedAnnotator, options: dict[str, Any], **about: Any) -> None:
         followed = exclude(annotator=person.annotator, reason=options["reason"], **about)
-        self.stdout.write(f"{person.name} is excluded: {say_effects('exclude', followed)}")
+        self.stdout.write(f"{person.name} is excluded. {say_effects('exclude', followed)}")
         if options["reopen_slots"]:
             opened = reopen_slots(annotator=person.annotator, **about)
             self.stdout.write(f"{person.name}: {say_effects('reopen', opened)}")

@@ -34,7 +34,7 @@ class Command(PersonCommand):
             forgotten = forget(annotator=person.annotator, **about)
         except CannotExport as error:
             raise CommandError(f"Nothing was deleted. {error}") from error
-        self.stdout.write(f"{person.name} is forgotten: {say_effects('withdraw', forgotten.followed)}")
+        self.stdout.write(f"{person.name} is forgotten. {say_effects('withdraw', forgotten.followed)}")
         self.stdout.write(
             f"Deleted: answers {forgotten.rows.responses:,} (every version), sessions {forgotten.rows.sessions:,}, "
             f"files {forgotten.files:,}. Releases written again under a new hash: "

@@ -11,4 +11,4 @@ class Command(PersonCommand):
 
     def change(self, person: NamedAnnotator, options: dict[str, Any], **about: Any) -> None:
         followed = include(annotator=person.annotator, **about)
-        self.stdout.write(f"{person.name} counts again: {say_effects('include', followed)}")
+        self.stdout.write(f"{person.name} counts again. {say_effects('include', followed)}")

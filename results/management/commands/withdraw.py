@@ -14,7 +14,7 @@ class Command(PersonCommand):
 
     def change(self, person: NamedAnnotator, options: dict[str, Any], **about: Any) -> None:
         followed = withdraw(annotator=person.annotator, **about)
-        self.stdout.write(f"{person.name} has withdrawn: {say_effects('withdraw', followed)}")
+        self.stdout.write(f"{person.name} has withdrawn. {say_effects('withdraw', followed)}")
         self.stdout.write(
             f"Files deleted: {discard_files():,}. Create exports and releases again, and do not share older files."
         )

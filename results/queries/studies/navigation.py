@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Count, Q
-
-from annotation.models import Seat
 from results.queries.people.payments_due import owed_by_study
 from results.queries.studies.overview import Spending, answers_by_study
 from results.queries.studies.progress import Answers
@@ -18,31 +15,19 @@ COMPLETE = "complete"
 
 @dataclass(frozen=True)
 class StudyLink:
-    """A study, and how many of its `places` are `filled`, their last question answered, or `taken` by somebody now.
-
-    Drafts have no places.
-    """
+    """A study with its progress."""
 
     study: Study
     answers: Answers
-    filled: int
-    taken: int
-    places: int
 
 
 def study_links(project: Project, answers: Mapping[int, Answers]) -> list[StudyLink]:
-    """Return the studies of `project`, latest first. Takes two queries, however many answers there are.
+    """Return the studies of `project`, latest first. Takes one query.
 
     answers: id of each study with questions -> its progress.
     """
-    places = Seat.objects.filter(study__project=project).order_by().values_list("study_id")
-    taken = Count("pk", filter=Q(session__isnull=False, filled_at=None))
-    rows = places.annotate(filled=Count("filled_at"), taken=taken, n=Count("pk"))
-    counted = {study: counts for study, *counts in rows}
     studies = Study.objects.filter(project=project).defer("source", "design")
-    return [
-        StudyLink(study, answers.get(study.pk, Answers(0, 0)), *counted.get(study.pk, (0, 0, 0))) for study in studies
-    ]
+    return [StudyLink(study, answers.get(study.pk, Answers(0, 0))) for study in studies]
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,21 @@
 """Next steps of a project."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from results.queries.studies.overview import Conflicts, StudyLine, WaitingImages, count_conflicts
+from results.models import Release
+from results.queries.studies.navigation import COMPLETE, stage_of
+from results.queries.studies.overview import (
+    Conflicts,
+    StudyLine,
+    WaitingImages,
+    count_conflicts,
+    unreplaced_projects,
+)
 from studies.kinds import get_kind
-from studies.models import Import, Project, Study, StudyState
+from studies.models import Import, InstanceImage, Project, Study, StudyState
 
 
 class Todo(StrEnum):
@@ -60,7 +68,7 @@ def next_steps(
     if project.archived_at is not None:
         return []
     if not instances:
-        return [NextStep(_import_step(project))]
+        return [NextStep(_import_step(Import.objects.filter(project=project).first()))]
     steps = [NextStep(Todo.UPLOAD_IMAGES, number=waiting.images)] if waiting.images else []
     if not lines:
         return [*steps, NextStep(Todo.MAKE_STUDY)]
@@ -87,9 +95,8 @@ def _can_be_settled(study: Study) -> bool:
     return study.accepts and any(get_kind(part.kind).has_one_label for part in study.design.parts)
 
 
-def _import_step(project: Project) -> Todo:
-    """Return the steps about imports when none has added anything yet."""
-    last = Import.objects.filter(project=project).first()
+def _import_step(last: Import | None) -> Todo:
+    """Return the step about imports when none has added anything yet. last: the latest."""
     if last is None or last.error:
         return Todo.IMPORT
     if last.is_unfinished:
@@ -113,30 +120,63 @@ def _study_steps(line: StudyLine, asked_again: int) -> list[NextStep]:
     return [NextStep(Todo.WAIT, study, answers.to_come, asked_again, line.ready)]
 
 
-@dataclass(frozen=True)
-class NeedsAction:
-    """What somebody has to do in a project: questions to settle, studies to close. One of the numbers is not 0."""
+# State of a study -> what somebody has to do with it, whatever its answers are.
+_STUDY_ACTIONS = {StudyState.DRAFT: Todo.LAUNCH, StudyState.PAUSED: Todo.RESUME, COMPLETE: Todo.CLOSE}
+# What somebody has to do, in the words of the home page; {n}: how many questions or studies.
+ACTIONS: Mapping[Todo, str] = {
+    Todo.IMPORT: "instances to import",
+    Todo.IMPORT_LOOKED_OVER: "checked file to import",
+    Todo.UPLOAD_IMAGES: "images to upload",
+    Todo.MAKE_STUDY: "study to make",
+    Todo.SETTLE: "{n} to settle",
+    Todo.CLOSE: "{n} to close",
+    Todo.ASK_OTHERS: "answers to replace",
+    Todo.RESUME: "{n} to resume",
+    Todo.LAUNCH: "{n} to launch",
+    Todo.RELEASE: "release to make",
+}
 
-    settle: int
-    close: int
 
-    def __str__(self) -> str:
-        parts = [(self.settle, "to settle"), (self.close, "to close")]
-        return ", ".join(f"{n:,} {what}" for n, what in parts if n)
+def needs_action(steps: Iterable[NextStep]) -> bool:
+    """Whether somebody has to do one of `steps`; the others wait for answers or for an import, or are nothing."""
+    return any(step.todo in ACTIONS for step in steps)
 
 
-def projects_needing_action(projects: Iterable[Project]) -> dict[int, NeedsAction]:
-    """Return the id of each project in which somebody has to settle questions or to close a study -> how many."""
-    at_work = [project for project in projects if project.archived_at is None]
-    launched = Study.objects.filter(project__in=at_work).exclude(state=StudyState.DRAFT).defer("source")
-    conflicts = count_conflicts(*at_work)
-    settle, close = Counter[int](), Counter[int]()
-    for study in launched:
-        if _can_be_settled(study):
-            settle[study.project_id] += conflicts.final.get(study.pk, 0)
-        close[study.project_id] += study.state == StudyState.OPEN and study.completed_at is not None
-    return {
-        project.pk: NeedsAction(settle[project.pk], close[project.pk])
-        for project in at_work
-        if settle[project.pk] or close[project.pk]
-    }
+def projects_needing_action(projects: Iterable[Project], studies: Iterable[Study]) -> dict[int, list[str]]:
+    """Return the id of each project whose `next_steps` need somebody -> what to do in words, most urgent first.
+
+    projects: read with `project_counts`. studies: theirs, latest first. Takes as many queries for many as for few.
+    """
+    at_work = {project.pk: project for project in projects if project.archived_at is None}
+    found: dict[int, Counter[Todo]] = {pk: Counter() for pk in at_work}
+    empty = [pk for pk, project in at_work.items() if not vars(project)["instance_count"]]
+    last = {each.project_id: each for each in Import.objects.filter(project__in=empty).order_by("requested_at", "pk")}
+    for pk in empty:
+        found.pop(pk)
+        if (step := _import_step(last.get(pk))) in ACTIONS:
+            found[pk] = Counter([step])
+    filled = [pk for pk in at_work if pk not in empty]
+    missing = InstanceImage.objects.filter(instance__project__in=filled, image=None).order_by()
+    for pk in missing.values_list("instance__project", flat=True).distinct():
+        found[pk][Todo.UPLOAD_IMAGES] = 1
+    theirs: dict[int, list[Study]] = {pk: [] for pk in filled}
+    for study in studies:
+        if study.project_id in theirs:
+            theirs[study.project_id].append(study)
+    conflicts = count_conflicts(*(at_work[pk] for pk in filled)).final
+    released = set(Release.objects.filter(project__in=filled).exclude(file="").values_list("project", flat=True))
+    for pk in unreplaced_projects(filled):
+        found[pk][Todo.ASK_OTHERS] = 1
+    for pk, of in theirs.items():
+        if not of:
+            found[pk][Todo.MAKE_STUDY] = 1
+        for study in of:
+            if conflicts.get(study.pk) and _can_be_settled(study):
+                found[pk][Todo.SETTLE] += conflicts[study.pk]
+            if todo := _STUDY_ACTIONS.get(stage_of(study)):
+                found[pk][todo] += 1
+        is_over = of and all(study.state == StudyState.CLOSED for study in of)
+        if is_over and pk not in released and any(study.accepts for study in of):
+            found[pk][Todo.RELEASE] = 1
+    in_words = {pk: [ACTIONS[todo].format(n=f"{n[todo]:,}") for todo in Todo if n[todo]] for pk, n in found.items()}
+    return {pk: words for pk, words in in_words.items() if words}

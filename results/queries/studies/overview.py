@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any, Self
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce, TruncDate
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, TextField, Value
+from django.db.models.functions import Cast, Coalesce, Concat, TruncDate
 
-from analytics.outcomes import Outcome
+from analytics.outcomes import WHOLE, Outcome
 from analytics.work.pay import platform_fee, rewards
 from annotation.actions.arriving.draw_questions import count_ready
 from annotation.models import Decision, Removal, Response, Session, Slot
@@ -22,7 +22,7 @@ from results.queries.studies.live_study_status import wait_reasons
 from results.queries.studies.progress import Answers, answers_of
 from studies.actions.projects.datasets import dataset_studies
 from studies.actions.questions import roles_asked, selected_instances
-from studies.models import UNDER_WAY, Event, Instance, InstanceImage, Project, Study, StudyState
+from studies.models import UNDER_WAY, Event, Instance, InstanceImage, Project, Question, Study, StudyState
 
 # Pictures of a project on the home page.
 MOSAIC = 4
@@ -92,6 +92,35 @@ def accepted_counts(projects: Iterable[Project]) -> dict[int, int]:
         for project, n in first.union(*others, all=True):
             found[project] += n
     return found
+
+
+def asked_counts(projects: Iterable[Project]) -> dict[int, int]:
+    """Return the id of each project with a dataset -> how many items its studies ask about, each item once."""
+    asked = Question.objects.filter(study__in_dataset=True, study__project__in=list(projects)).order_by()
+    part = Concat(Cast("instance_id", TextField()), Value(" "), "item")
+    counted = asked.values_list("study__project").annotate(
+        whole=Count("instance", distinct=True, filter=Q(item=WHOLE)),
+        parts=Count(part, distinct=True, filter=~Q(item=WHOLE)),
+    )
+    return {project: whole + parts for project, whole, parts in counted}
+
+
+def unreplaced_projects(projects: Iterable[int]) -> set[int]:
+    """Return the ids of those projects whose open studies have answers that do not count and are not replaced.
+
+    Looks only at the people who were removed, and at none of the other answers.
+    """
+    held = Response.objects.filter(
+        annotator=OuterRef("annotator"),
+        study__project=OuterRef("project"),
+        study__state=StudyState.OPEN,
+        is_current=True,
+        slot__isnull=False,
+        question__undone_at=None,
+        question__taken_out_at=None,
+    ).exclude(left_out="")
+    removals = Removal.objects.in_force().filter(Exists(held), project__in=list(projects)).order_by()
+    return set(removals.values_list("project", flat=True))
 
 
 def accepted_by_study(project: Project) -> dict[str, int]:
@@ -281,16 +310,39 @@ class Spending:
         return sum((each.total for each in self.studies), Decimal(0))
 
 
+@dataclass(frozen=True)
+class ToCome:
+    """Answers that the studies of a project under way can still get, and their pay by currency, without fees."""
+
+    answers: int
+    cost: Mapping[str, Decimal]
+
+
+def count_to_come(project: Project) -> ToCome:
+    """Count what is still to come in `project`, as its overview does. Takes two queries."""
+    live = list(Study.objects.filter(project=project, state__in=UNDER_WAY).defer("source"))
+    open_places, cost = _open_places(live), dict[str, Decimal]()
+    for study in live:
+        pay, (seats, answers) = study.design.pay, open_places.get(study.pk, (0, 0))
+        if pay.per_session or pay.per_answer:
+            due = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
+            cost[pay.currency] = cost.get(pay.currency, Decimal(0)) + due
+    return ToCome(sum(answers for _, answers in open_places.values()), dict(sorted(cost.items())))
+
+
+def _open_places(live: Sequence[Study]) -> dict[int, tuple[int, int]]:
+    """Return the id of each of the studies -> its places with answers to come, and how many these answers are."""
+    still = Slot.objects.wanted().to_come().filter(seat__study__in=live).order_by().values_list("seat__study_id")
+    return {study: (seats, n) for study, seats, n in still.annotate(s=Count("seat", distinct=True), n=Count("pk"))}
+
+
 def project_spending(project: Project) -> list[Spending]:
     """Return the spending of `project` by currency; studies that pay nothing are left out."""
     launched = Study.objects.filter(project=project, launched_at__isnull=False).defer("source")
     studies = [study for study in launched if study.design.pay.per_session or study.design.pay.per_answer]
     owed = owed_by_study(studies)
     live = [study for study in studies if study.state in UNDER_WAY]
-    still = Slot.objects.to_come().filter(seat__study__in=live).order_by().values_list("seat__study_id")
-    open_places = {
-        study: (seats, n) for study, seats, n in still.annotate(s=Count("seat", distinct=True), n=Count("pk"))
-    }
+    open_places = _open_places(live)
     found: dict[str, list[StudySpending]] = {}
     for study in studies:
         pay, so_far = study.design.pay, owed[study.pk].cost(study.design.pay.per_answer)
@@ -319,7 +371,8 @@ class Totals:
 
     answers, conflicts, spending, days, ready: as `answers_by_study`, `count_conflicts`, `project_spending`,
     `answers_by_day` and `ready_by_study` return them. accepted: as `latest_accepted` returns it, for the first study of
-    the dataset. dataset: items of the dataset, None without one.
+    the dataset. dataset: items of the dataset, None without one. asked: items that its studies ask about, None also if
+    they were not stored.
     """
 
     answers: Mapping[int, Answers]
@@ -329,6 +382,7 @@ class Totals:
     spending: Sequence[Spending]
     days: Sequence[tuple[date, int]]
     ready: Mapping[int, int]
+    asked: int | None = None
 
     def dump(self) -> dict[str, Any]:
         """Return it as JSON, which `read` reads."""
@@ -337,6 +391,7 @@ class Totals:
             "conflicts": {name: dict(of) for name, of in vars(self.conflicts).items()},
             "accepted": list(self.accepted),
             "dataset": self.dataset,
+            "asked": self.asked,
             "spending": [
                 [
                     each.currency,
@@ -355,9 +410,10 @@ class Totals:
         conflicts = Conflicts(**{name: {int(study): n for study, n in of.items()} for name, of in by_name})
         answers, spending = read_answers(stored["answers"]), read_spending(stored["spending"])
         days = [(date.fromisoformat(day), n) for day, n in stored["days"]]
-        # Older versions stored no `ready`.
+        # Older versions stored neither `ready` nor `asked`.
         ready = {int(study): n for study, n in stored.get("ready", {}).items()}
-        return cls(answers, conflicts, stored["accepted"], stored["dataset"], spending, days, ready)
+        asked = stored.get("asked")
+        return cls(answers, conflicts, stored["accepted"], stored["dataset"], spending, days, ready, asked)
 
 
 def read_answers(stored: Mapping[str, Any]) -> dict[int, Answers]:
@@ -383,6 +439,7 @@ def count_totals(project: Project, *, now: datetime) -> Totals:
         project_spending(project),
         answers_by_day(project, today=now.astimezone(UTC).date()),
         ready_by_study(project, now=now),
+        asked_counts([project]).get(project.pk),
     )
 
 

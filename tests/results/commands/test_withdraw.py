@@ -53,7 +53,7 @@ def test_after_withdrawing_nothing_of_theirs_is_exported(answered: Study, by_id:
     assert count_rows("responses", answered) == 4
     name = name_of(ANN)
     told = said("withdraw", "birds", provider_id=ANN) if by_id else said("withdraw", "birds", name)
-    assert told.startswith(f"{name} has withdrawn: answers excluded: 2; decisions changed: 2;")
+    assert told.startswith(f"{name} has withdrawn. 2 answers no longer count. 2 decisions changed.")
     assert ANN not in told
     assert count_rows("responses", answered) == 2
     assert {row.worker for row in exported_rows("responses", answered)} == {name_of("ben")}
@@ -62,7 +62,7 @@ def test_after_withdrawing_nothing_of_theirs_is_exported(answered: Study, by_id:
 
 def test_withdrawing_twice_is_once(answered: Study) -> None:
     said("withdraw", "birds", name_of(ANN))
-    assert "answers excluded: 0;" in said("withdraw", "birds", name_of(ANN))
+    assert "No counts changed." in said("withdraw", "birds", name_of(ANN))
     assert Removal.objects.count() == 1
 
 
@@ -78,10 +78,10 @@ def test_files_that_hold_them_are_deleted(answered: Study) -> None:
 def test_excluding_and_counting_again_by_command(answered: Study) -> None:
     make_member(answered.project, "editor", name="rita")
     told = said("exclude", "birds", name_of(ANN), reason="A bot.", reopen_slots=True, by="rita")
-    assert "answers excluded: 2" in told
-    assert "answers that other people are asked for: 2" in told
+    assert "2 answers no longer count." in told
+    assert "Other people are asked for 2 answers." in told
     assert [row.counted for row in exported_rows("responses", answered)] == [False, False, True, True]
-    assert "answers that count again: 2" in said("include", "birds", provider_id=ANN)
+    assert "2 answers count again." in said("include", "birds", provider_id=ANN)
     assert list(Event.objects.order_by("pk").values_list("what", "by_name")) == [
         ("annotator excluded", "rita"),
         ("slots opened again", "rita"),

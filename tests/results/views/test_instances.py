@@ -323,13 +323,13 @@ def test_more_instances_take_no_more_queries(
 ) -> None:
     # Session, user, project; size of the project, kept statistics and whether they are current (7); studies, page,
     # images, decisions, tags; rights, who is simulated, all tags, dataset, models; in the rail the size of the project,
-    # answers (2), places and studies.
+    # answers (2) and studies.
     # And why no study asks about those that come now (3).
     for more in ("late", "later"):
         for number in range(10):
             make_instance(project, f"{more}-{number}")
         client.get(LIST)
-        with django_assert_num_queries(33):
+        with django_assert_num_queries(32):
             client.get(LIST)
 
 
@@ -545,12 +545,12 @@ def test_more_answers_take_no_more_queries(
     client.get(f"{LIST}{key}/")
     # Session, user, project; names to give, instance, studies, questions, responses, names,
     # images, who is simulated; where it stands in the list, the ones beside it, tags; predictions, releases; why
-    # it has its outcome (two); what they may do; in the rail the size of the project, answers (2), places and studies.
-    with django_assert_num_queries(27):
+    # it has its outcome (two); what they may do; in the rail the size of the project, answers (2) and studies.
+    with django_assert_num_queries(26):
         client.get(f"{LIST}{key}/")
     sit_through(open_study(project, STEP_3 | {"study": "again"}), "cleo", "none")
     client.get(f"{LIST}{key}/")
-    with django_assert_num_queries(27):
+    with django_assert_num_queries(26):
         client.get(f"{LIST}{key}/")
 
 

@@ -108,8 +108,9 @@ def test_others_can_be_asked_with_the_exclusion(client: Client, project: Project
     address = f"/projects/vases/people/{name('ann')}/exclude/"
     assert "Ask other people these questions again: 8 answers</label>" in words_of(client.get(address))
     done = words_of(client.post(address, {"reason": "Clicked through.", "replace": "yes"}, follow=True))
-    assert "Answers excluded: 8" in done.replace("answers excluded", "Answers excluded")
-    assert "answers that other people are asked for: 8" in done
+    assert f"{name('ann')} is excluded. 8 answers no longer count." in done
+    assert "Other people are asked for 8 answers." in done
+    assert "open session" not in done, "none was open"
 
 
 ASKED_AGAIN = "Answers that other people are asked for"
@@ -142,21 +143,25 @@ def test_as_many_answers_are_to_come_afterwards_as_the_preview_says(client: Clie
     # Looking changes nothing.
     assert to_come(partly_undone) == {"step-3": 0, "step-4": 0}
     done = words_of(client.post(address, {"reason": "Clicked through.", "replace": "yes"}, follow=True))
-    assert "answers excluded: 6;" in done
-    assert "questions of later studies undone: 2;" in done
-    assert "answers that other people are asked for: 4" in done
+    assert "6 answers no longer count." in done
+    assert "2 questions of later studies are undone." in done
+    assert "Other people are asked for 4 answers." in done
     assert to_come(partly_undone) == {"step-3": 4, "step-4": 0}
 
 
 def test_the_preview_shows_what_the_box_adds(client: Client, partly_undone: Project) -> None:
     address = f"/projects/vases/people/{name('ann')}/exclude/"
-    assert ASKED_AGAIN not in words_of(client.get(address))
+    alone = words_of(client.get(address))
+    assert ASKED_AGAIN not in alone
+    assert "<dt>Answers still to come</dt><dd>0 now, 0 afterwards</dd>" in alone
     # By script the box sends its form, and gets what follows alone.
     ticked = {"reason": "Clicked.", "replace": "yes", "preview": "yes"}
     part = words_of(client.post(address, ticked, headers={"HX-Request": "true"}))
     assert "<html" not in part
     assert f"<dt>{ASKED_AGAIN}</dt><dd>4</dd>" in part
     assert "<dt>Their pay, without fees</dt><dd>USD 3.00</dd>" in part
+    assert "<dt>Answers still to come</dt><dd>0 now, 4 afterwards</dd>" in part
+    assert "<dt>Cost to come, without fees</dt><dd>USD 0.00 now, 3.00 afterwards</dd>" in part
     assert ASKED_AGAIN not in words_of(client.post(address, {"preview": "yes"}, headers={"HX-Request": "true"}))
     # Without scripts the whole page comes, with what was typed.
     page = words_of(client.post(address, ticked))

@@ -14,7 +14,7 @@ from tests.factories import create_draft
 from tests.removing import withdraw
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
-QUERIES = 28
+QUERIES = 27
 STUDY, PROJECT = "/studies/vases/step-3/results/", "/projects/vases/results/"
 
 
@@ -123,7 +123,7 @@ def test_more_answers_take_no_more_queries(
 ) -> None:
     # Session, user, study; sessions, annotators, paid time, questions, answers, settled, skipped, categories, details,
     # what could be answered to the first question and to all, who is simulated here and above, answers that are paid;
-    # the rail's places and studies; charts, and whether the jobs that draw them failed or wait.
+    # the rail's studies; charts, and whether the jobs that draw them failed or wait.
     client.get(STUDY)
     with django_assert_num_queries(QUERIES):
         client.get(STUDY)

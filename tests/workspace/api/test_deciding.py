@@ -120,7 +120,7 @@ def test_a_person_is_excluded_and_counted_again_after_a_look_at_what_follows(scr
     assert script.post(f"{address}exclude/", {}).status_code == 409
     done = script.post(f"{address}exclude/", {"reason": "clicked"}).json()
     assert (done["answers"], done["sessions"], done["slots"]) == (1, 1, 0)
-    assert done["sentence"].startswith("answers excluded: 1;")
+    assert done["sentence"].startswith("1 answer no longer counts. ")
     assert [(each["counts"], each["why_not"]) for each in people(script)] == [(False, "excluded")]
     assert script.get(f"{STUDY}responses/").json()["results"] == []
     assert script.post(f"{address}reopen/", {}).json()["slots"] == 1

@@ -41,8 +41,8 @@ def test_head_rail_and_card_name_the_same_state(
         line = re.search(r'<ul class="rail-studies">.*?</ul>', page)
         assert line
         assert f'class="dot {name}"' in line[0]
-        assert f": {name}, 0 of 4 answers, 0 of 1 places filled" in line[0]
-        assert f'<span class="visually-hidden"> {word}, 0 of 1 places filled</span>' in line[0]
+        assert f': {name}, 0 of 4 answers"' in line[0]
+        assert f'<span class="visually-hidden"> {word}</span>' in line[0]
 
 
 def test_the_home_page_counts_no_complete_study_as_open(client: Client, study: Study) -> None:
@@ -55,13 +55,12 @@ def test_the_rail_says_what_its_numbers_count(client: Client, study: Study) -> N
     line = re.search(r'<ul class="rail-studies">.*?</ul>', words_of(client.get(PROJECT)))
     assert line
     assert '<span class="figures">0 %<span class="visually-hidden"> of the answers</span></span>' in line[0]
-    assert '<span class="visually-hidden"> Open, 0 of 1 places filled</span>' in line[0]
     answer(sit_down(study, "5f3c0ffee"), questions(study)[0], "none")
     line = re.search(r'<ul class="rail-studies">.*?</ul>', words_of(client.get(PROJECT)))
     assert line
     assert '<span class="figures">25 %<span class="visually-hidden"> of the answers</span></span>' in line[0]
-    assert '<span class="visually-hidden"> Open, 0 of 1 places filled, 1 answering</span>' in line[0]
-    assert ": open, 1 of 4 answers, 0 of 1 places filled, 1 answering" in line[0]
+    assert ': open, 1 of 4 answers"' in line[0]
+    assert "place" not in line[0], "other pages count places otherwise: without those that nobody can take"
 
 
 @pytest.mark.parametrize("address", ["new-study/", "new-study/form/?kind=ambiguity"])
@@ -79,3 +78,19 @@ def test_the_recruit_page_does_not_lead_to_itself(client: Client, study: Study) 
     recruit = f'<a class="button primary" href="{STUDY}recruit/">Recruit</a>'
     assert recruit in words_of(client.get(STUDY))
     assert recruit not in words_of(client.get(f"{STUDY}recruit/"))
+
+
+def test_an_open_study_that_asks_nobody_offers_to_close_it(client: Client, study: Study) -> None:
+    session = sit_down(study, "5f3c0ffee")
+    first, *others = questions(study)
+    for question in others:
+        answer(session, question, "none")
+    warning = "Nobody who arrives would be asked anything now. A closed study cannot be opened again."
+    page = words_of(client.get(STUDY))
+    assert f'<a class="button primary" href="{STUDY}recruit/">Recruit</a>' in page
+    assert warning not in page
+    answer(session, first, "none")
+    page = words_of(client.get(STUDY))
+    assert '<span class="badge open">Open</span>' in page, "whether it is complete is noted once a minute"
+    assert f'<a class="button primary" href="{STUDY}close/" aria-describedby="final">Close study</a>' in page
+    assert f'id="final">{warning}<' in page

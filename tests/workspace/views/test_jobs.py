@@ -46,12 +46,13 @@ def test_every_page_asks_for_what_runs(client: Client, study: Study) -> None:
 def test_a_job_is_a_bar_on_other_pages_until_it_is_done(client: Client, export: Export) -> None:
     change(JobState.RUNNING, done=3, total=7)
     shown = client.get(JOBS)
-    assert "Export of birds-step-3 as csv 3 of 7 rows" in text(shown)
+    title = f"Export of {export.study.title} (Accepted items, CSV for spreadsheets)"
+    assert f"{title} in {export.project.name} 3 of 7 rows" in text(shown)
     assert '<progress value="3" max="7"' in shown.content.decode()
     assert 'hx-trigger="every 3s"' in shown.content.decode()
     end()
     ended = client.get(JOBS)
-    assert "Export of birds-step-3 as csv is done." in text(ended)
+    assert f"{title} in {export.project.name} is done." in text(ended)
     assert f'href="/studies/birds/birds-step-3/exports/#export-{export.pk}"' in ended.content.decode()
     assert "hx-trigger" not in ended.content.decode(), "nothing is left to ask for"
 
@@ -70,7 +71,7 @@ def test_a_failure_says_why(client: Client, export: Export) -> None:
 
 def test_the_page_that_lists_a_job_shows_it_once(client: Client, export: Export) -> None:
     there = {"HX-Current-URL": "http://testserver/studies/birds/birds-step-3/exports/?page=1"}
-    assert "csv" not in text(client.get(JOBS, headers=there))
+    assert "CSV" not in text(client.get(JOBS, headers=there))
 
 
 def test_imports_and_model_runs_are_shown_too(client: Client, study: Study, researcher: User) -> None:
@@ -79,8 +80,26 @@ def test_imports_and_model_runs_are_shown_too(client: Client, study: Study, rese
     Import.objects.create(files=[{"path": "/a/birds.csv"}], format="csv", job=job, by_name="r", **whose)
     Run.objects.create(spec="onnx:demo", study=study, total=8, stored=2, wrong=1, by_name="r", **whose)
     shown = text(client.get(JOBS))
-    assert "Import of birds.csv Waiting for the worker" in shown
-    assert "onnx:demo on birds-step-3 3 of 8 questions" in shown
+    assert f"Import of birds.csv in {study.project.name} Waiting for the worker" in shown
+    assert f"Model run of onnx:demo on {study.title} in {study.project.name} 3 of 8 questions" in shown
+
+
+@pytest.mark.parametrize(
+    ("address", "is_named"),
+    [
+        ("/projects/birds/people/", False),
+        ("/studies/birds/birds-step-3/", False),
+        ("/projects/vases/", True),
+        ("/", True),
+    ],
+)
+def test_a_job_names_its_project_on_pages_of_others(
+    client: Client, export: Export, address: str, is_named: bool
+) -> None:
+    change(JobState.RUNNING)
+    shown = text(client.get(JOBS, headers={"HX-Current-URL": f"http://testserver{address}"}))
+    assert f"Export of {export.study.title} (" in shown
+    assert (f" in {export.project.name} " in shown) is is_named
 
 
 def test_a_check_of_an_import_is_not_called_done(client: Client, study: Study, researcher: User) -> None:
@@ -95,17 +114,17 @@ def test_a_check_of_an_import_is_not_called_done(client: Client, study: Study, r
         keys.append(f'data-notice="job-{job.pk}"')
     Job.objects.update(state=JobState.DONE, finished_at=NOON + timedelta(days=9999))
     ended = client.get(JOBS)
-    assert text(ended).count("Import of mine.csv is checked.") == 1
-    assert text(ended).count("Import of mine.csv is done.") == 1
+    assert text(ended).count(f"Import of mine.csv in {study.project.name} is checked.") == 1
+    assert text(ended).count(f"Import of mine.csv in {study.project.name} is done.") == 1
     assert [ended.content.decode().count(key) for key in keys] == [1, 1]
 
 
 def test_nobody_sees_the_jobs_of_others_or_of_a_project_they_left(
     client: Client, export: Export, researcher: User
 ) -> None:
-    assert "csv" not in text(signed_in(make_person("stranger")).get(JOBS))
+    assert "CSV" not in text(signed_in(make_person("stranger")).get(JOBS))
     Membership.objects.filter(user=researcher).delete()
-    assert "csv" not in text(client.get(JOBS))
+    assert "CSV" not in text(client.get(JOBS))
 
 
 def test_a_broken_cookie_is_no_cookie(client: Client, export: Export) -> None:

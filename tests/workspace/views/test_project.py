@@ -14,7 +14,8 @@ from results.actions.releases import freeze_release, prepare_release
 from results.errors import CannotExport
 from results.exporting.dataset_card import About
 from studies.actions.projects.datasets import dataset_studies
-from studies.models import Event, Instance, InstanceImage, Study
+from studies.kinds import get_kind
+from studies.models import Event, Instance, InstanceImage, Study, StudyState
 from tests.factories import (
     NOON,
     TESTS,
@@ -53,11 +54,46 @@ def test_the_home_page_says_what_each_project_accepted_and_marks_one_that_needs_
     sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
     make_project("empty", members=[researcher])
     page = words_of(client.get("/"))
-    assert "<dt>Accepted items</dt><dd>1</dd>" in page
-    assert page.count("<dt>Accepted items</dt>") == 1, "the other has no dataset"
-    assert "needs-action" not in page
+    assert "<dt>Accepted</dt><dd>1 <small>of 4</small></dd>" in page, "it asks about all four instances"
+    assert page.count("<dt>Accepted</dt>") == 1, "the other has no dataset"
+    assert "1</a> <small>of 4 asked, in the dataset</small>" in words_of(client.get("/projects/vases/"))
+    assert f"<p>{get_kind(STEP_3['kind']).title}</p>" in page
+    assert "<p>No studies yet</p>" in page
+    assert needs(client) == {"vases": [], "empty": ["instances to import"]}
     Study.objects.update(completed_at=NOON)
-    assert words_of(client.get("/")).count("needs-action") == 1
+    assert needs(client) == {"vases": ["1 to close"], "empty": ["instances to import"]}
+
+
+def needs(client: Client) -> dict[str, list[str]]:
+    """Return project -> what its card on the home page says that somebody has to do there."""
+    return {card.project.slug: list(card.needs) for card in client.get("/").context["projects"]}
+
+
+def test_a_card_is_marked_where_the_overview_needs_somebody(client: Client, researcher: User) -> None:
+    project = project_of(researcher)
+
+    def check(*expected: str) -> None:
+        assert needs(client) == {"vases": list(expected)}
+        overview = words_of(client.get("/projects/vases/"))
+        assert ('<h2 id="next">Needs you</h2>' in overview) is bool(expected)
+
+    check("study to make")
+    study = open_study(project, STEP_3)
+    sit_through(study, "ann", "none")
+    check()
+    exclude(project, "ann")
+    check("answers to replace")
+    Study.objects.update(state=StudyState.PAUSED)
+    check("1 to resume")
+    Study.objects.update(state=StudyState.CLOSED, closed_at=NOON)
+    check("release to make")
+    make_study(project, "later")
+    check("1 to launch")
+    InstanceImage.objects.filter(instance__key="vase-0").update(image=None)
+    check("images to upload", "1 to launch")
+    project.archived_at = NOON
+    project.save()
+    assert needs(client) == {"vases": []}
 
 
 def test_the_project_page_shows_studies_instances_and_commands(client: Client, study: Study) -> None:
@@ -181,8 +217,8 @@ def test_more_projects_studies_and_instances_add_no_query(
         draw_instance(study.project, number)
         make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
-    # Session and user; then seven queries of the home page; the project, its rail and switcher, and eighteen parts.
-    with django_assert_num_queries(9):
+    # Session and user; then twelve queries of the home page; the project, its rail and switcher, and eighteen parts.
+    with django_assert_num_queries(14):
         client.get("/")
     with django_assert_num_queries(28):
         client.get("/projects/birds/")

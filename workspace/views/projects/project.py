@@ -23,10 +23,11 @@ from results.queries.exports.available_exports import RemovalDates, find_removal
 from results.queries.exports.releasable_studies import releasable_studies
 from results.queries.instances.facets import FacetTable
 from results.queries.studies.events import event_facets, event_lines, latest_events
-from results.queries.studies.next_steps import next_steps, projects_needing_action
+from results.queries.studies.next_steps import needs_action, next_steps, projects_needing_action
 from results.queries.studies.overview import (
     Totals,
     accepted_counts,
+    asked_counts,
     count_categories,
     count_totals,
     figures_of,
@@ -46,12 +47,29 @@ from studies.actions.lookup import find_study_of
 from studies.actions.projects.datasets import describe_dataset, may_keep, set_dataset
 from studies.actions.projects.members import may_make_projects
 from studies.errors import StudyError
-from studies.models import Project, ProjectDeletion
+from studies.kinds import get_kind
+from studies.models import InstanceImage, Project, ProjectDeletion, Study
 from studies.permissions import Verb
 from studies.shipped_designs import shipped_designs
 
 EXPORTS_SHOWN, EVENTS_SHOWN, DELETIONS_SHOWN = 10, 6, 20
 EVENT_FACETS = {"by": "By", "study": "Study", "about": "About"}
+
+
+@dataclass(frozen=True)
+class ProjectCard:
+    """A project on the home page.
+
+    kinds: of questions of its studies, in words. accepted, asked: items of its dataset, and those that its studies ask
+    about; None without a dataset. needs: what somebody has to do, in words.
+    """
+
+    project: Project
+    kinds: Sequence[str]
+    pictures: Sequence[InstanceImage]
+    accepted: int | None
+    asked: int | None
+    needs: Sequence[str]
 
 
 @never_cache
@@ -64,9 +82,24 @@ def home(request: HttpRequest) -> HttpResponse:
         project_counts(visible_projects(request).select_related("deletion")),
         key=lambda project: project.archived_at is not None,
     )
-    pictures, accepted, needing = mosaics(projects), accepted_counts(projects), projects_needing_action(projects)
+    studies = Study.objects.filter(project__in=projects).defer("source")
+    kinds: dict[int, dict[str, None]] = {each.pk: {} for each in projects}
+    for study in studies:
+        kinds[study.project_id] |= dict.fromkeys(get_kind(part.kind).title for part in study.design.parts)
+    pictures, accepted, asked = mosaics(projects), accepted_counts(projects), asked_counts(projects)
+    needing = projects_needing_action(projects, studies)
     context = {
-        "projects": [(each, pictures[each.pk], accepted.get(each.pk), needing.get(each.pk)) for each in projects],
+        "projects": [
+            ProjectCard(
+                each,
+                list(kinds[each.pk]),
+                pictures[each.pk],
+                accepted.get(each.pk),
+                asked.get(each.pk),
+                needing.get(each.pk, []),
+            )
+            for each in projects
+        ],
         "only_demo": all(project.is_demo for project in projects),
         "may_make_projects": may_make_projects(user),
         "protocols": shipped_designs().values(),
@@ -110,17 +143,19 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
     keepers = [study for study in studies if may_keep(study)]
     in_dataset = [study for study in studies if study.in_dataset]
     simulated = simulated_in_project(project)
+    steps = next_steps(
+        project,
+        lines=lines,
+        waiting=waiting,
+        instances=sum(imported.values()),
+        releases=frozen,
+        conflicts=totals.conflicts,
+    )
     context = {
         "project": project,
         "kept": kept if table else None,
-        "next_steps": next_steps(
-            project,
-            lines=lines,
-            waiting=waiting,
-            instances=sum(imported.values()),
-            releases=frozen,
-            conflicts=totals.conflicts,
-        ),
+        "next_steps": steps,
+        "needs_action": needs_action(steps),
         "may": may_do(request, project),
         "simulated": simulated,
         "all_simulated": bool(simulated) and all_simulated(Session.objects.filter(study__project=project)),
