@@ -151,16 +151,22 @@ class History:
 
 @dataclass(frozen=True)
 class Stage:
-    """The outcome of an instance in a study.
-
-    `right`: the number of its questions with a known right answer on which the counted answers agree with it; None if
-    none is known. Adjudications do not count as answers of people.
-    """
+    """The outcome of an instance in a study."""
 
     study: Study
     outcome: Outcome
     asked: Sequence[History]
-    right: int | None
+
+    @property
+    def scored(self) -> Sequence[GivenAnswer]:
+        """The counted answers to its questions with a known right option; adjudications are no answers of people."""
+        known = [one for one in self.asked if any(option.right for option in one.options)]
+        return [given for one in known for given in one.counted_answers]
+
+    @property
+    def right(self) -> int:
+        """The number of the scored answers that are the right option."""
+        return sum(given.option is not None and given.option.right for given in self.scored)
 
     @property
     def only(self) -> History | None:
@@ -241,10 +247,8 @@ def stages(history: Sequence[History]) -> list[Stage]:
 
 
 def _stage(asked: Sequence[History]) -> Stage:
-    known = [one for one in asked if one.question.right]
-    right = sum(one.decision.winner == one.question.right and not one.decision.settled_choice for one in known)
     outcome = outcome_of_instance((one.question.item, one.outcome) for one in asked)
-    return Stage(asked[0].question.study, outcome, asked, right if known else None)
+    return Stage(asked[0].question.study, outcome, asked)
 
 
 def instance_releases(history: Sequence[History], project: Project) -> list[Release]:
