@@ -15,7 +15,7 @@ from annotation.models import Decision, Removal, Response
 from annotation.models.responses import RESPONSE
 from results.models import Pseudonym, Release
 from studies.kinds import Picture, QuestionContent, get_kind
-from studies.kinds.base import digits_of
+from studies.kinds.base import MOST_DIGITS, digits_of
 from studies.models import Project, Question, Study
 
 TAKEN_OUT = "A researcher took it out."
@@ -46,13 +46,15 @@ class ShownOption:
     def name(self) -> str:
         """Its label, after the key that settles with it where options differ by an image or a text only.
 
-        A label that only counts from 0, such as candidate-0, is left out: there would be two numbers.
+        A label that only counts, such as candidate-0 or image_1, is left out: there would be two numbers. The key of the
+        tenth option is 0.
         """
         what = "Image" if self.image else "Text" if self.text else ""
         if not what or not self.shuffled or not self.digit:
             return self.label
-        is_counted = self.label.endswith(f"-{int(self.digit) - 1}")
-        return f"{what} {self.digit}" if is_counted else f"{what} {self.digit} ({self.label})"
+        number = int(self.digit) or MOST_DIGITS + 1
+        is_counted = self.label.endswith((f"-{number - 1}", f"_{number}"))
+        return f"{what} {number}" if is_counted else f"{what} {number} ({self.label})"
 
 
 @dataclass(frozen=True)
