@@ -46,8 +46,8 @@ class ShownOption:
     def name(self) -> str:
         """Its label, after the key that settles with it where options differ by an image or a text only.
 
-        A label that only counts, such as candidate-0 or image_1, is left out: there would be two numbers. The key of the
-        tenth option is 0.
+        A label that only counts, such as candidate-0 or image_1, is left out: there would be two numbers. The tenth
+        option has the key 0.
         """
         what = "Image" if self.image else "Text" if self.text else ""
         if not what or not self.shuffled or not self.digit:
