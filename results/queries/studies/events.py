@@ -8,6 +8,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 
+from annotation.models import Session
 from results.exporting.rows import NotedEvent
 from results.models import Pseudonym
 from studies.actions.events import What
@@ -90,10 +91,18 @@ def latest_events(project: Project, most: int) -> list[EventLine]:
     return lines_of(project, list(Event.objects.filter(project=project).select_related("study")[:most]))
 
 
-def events_about_people(project: Project) -> list[EventLine]:
-    """Return the latest events of `project` about whose answers count, newest first."""
+def events_about_people(project: Project, *, study: Study | None = None) -> list[EventLine]:
+    """Return the latest events of `project` about whose answers count, newest first.
+
+    study: only about people with a session of it.
+    """
     events = Event.objects.filter(project=project, what__in=ABOUT_PEOPLE).select_related("study")
-    return lines_of(project, list(events[:EVENTS_ABOUT_PEOPLE]))
+    if study is None:
+        return lines_of(project, list(events[:EVENTS_ABOUT_PEOPLE]))
+    people = Session.objects.filter(study=study, annotator__in={event.details.get("annotator") for event in events})
+    here = set(people.values_list("annotator", flat=True))
+    about = [event for event in events if event.details.get("annotator") in here]
+    return lines_of(project, about[:EVENTS_ABOUT_PEOPLE])
 
 
 def lines_of(project: Project, events: Sequence[Event]) -> list[EventLine]:

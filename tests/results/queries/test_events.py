@@ -28,6 +28,9 @@ def test_each_change_about_a_person_is_told_in_numbers_and_by_pseudonym_until_th
         f"included {name} again: 2 answers, 2 decisions changed",
         f"noted the withdrawal of {name}: 2 answers, 2 decisions changed",
     ]
+    other = launch_study(project=study.project, study="other")
+    assert events_about_people(study.project, study=other) == []
+    assert len(events_about_people(study.project, study=study)) == 4
     forget(annotator=person("ann"), project=study.project, by="tests", now=REMOVED)
     deleted, *others = [line.what for line in events_about_people(study.project)]
     assert deleted == "deleted all data of an annotator, 2 answers"
