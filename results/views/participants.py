@@ -307,7 +307,9 @@ def _with_columns(table: Table, kept: Sequence[int]) -> Table:
 
 def _person_tables(table: Table) -> list[PageTable]:
     """Return `table` for a page: the columns of `FIRST_COLUMNS`, and the others in a second table that fits too."""
-    first, others, names = [], [], []
+    first: list[int] = []
+    others: list[int] = []
+    names: list[int] = []
     for index, column in enumerate(table.columns):
         (first if column.title in FIRST_COLUMNS else others).append(index)
         if column.title in ROW_COLUMNS:

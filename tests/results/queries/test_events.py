@@ -1,5 +1,7 @@
 """What events say about people: by pseudonym, and of nobody who is forgotten."""
 
+from typing import Any
+
 import pytest
 
 from annotation.actions.removing import retire_questions
@@ -46,7 +48,7 @@ def test_an_instance_that_is_taken_out_or_put_back_is_one_line() -> None:
     launch_study(study.project, study="other", instances=0)
     answer_all(arrive_at_work(study, "ann"), "candidate-1")
     first, second = Instance.objects.order_by("key")
-    about = {"project": study.project, "instances": [first.pk, second.pk], "by": TESTS, "now": NOON}
+    about: dict[str, Any] = {"project": study.project, "instances": [first.pk, second.pk], "by": TESTS, "now": NOON}
     retire_questions.take_out_instances(**about, reason="Wrong picture.")
     retire_questions.put_back_instances(**about)
     names = "best-vase, other"
