@@ -14,6 +14,8 @@ MOST_ROWS = 200
 MOST_SHORT_ROWS = 6
 # Longer ones get their own frame.
 MOST_UNFRAMED = 24
+# With more, the columns share the width of a laptop: cells wrap and have less space around them.
+MOST_ROOMY_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class PageTable:
     def is_long(self) -> bool:
         """Whether it scrolls in its own frame."""
         return len(self.cells) > MOST_UNFRAMED
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its cells have to wrap on a laptop."""
+        return len(self.headings) > MOST_ROOMY_COLUMNS
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
         "kept": kept,
         "people": people_lines(study.project, study=study, who=who, page=request.GET.get("page")),
         "who": who,
-        "events": events_about_people(study.project),
+        "events": events_about_people(study.project, study=study),
         "providers": PROVIDERS,
         "may": may_do(request, study.project),
     }

@@ -40,6 +40,7 @@ from results.views.form_values import read_field
 from results.views.guards import may_do, signed_in_user, study_view
 from studies.models import Question, Study
 from studies.permissions import Verb
+from studies.rules import get_rule
 
 PER_PAGE = 20
 # Digits of a question's id in an address.
@@ -165,6 +166,7 @@ def _page(
         "page": page,
         "lines": question_lines(list(page.object_list)),
         "asked": histories(Question.objects.filter(pk=here), project=study.project)[0] if here else None,
+        "decided_in": _decided_in(study),
         "is_listed": is_listed or question is None,
         "position": listed.ids.index(here) + 1 if here in listed.ids else None,
         "previous": before and _address(study, wanted, before),
@@ -173,6 +175,11 @@ def _page(
         "note": note,
     }
     return render(request, "results/disagreements/list.html", context, status=status if problem else 200)
+
+
+def _decided_in(study: Study) -> list[Study]:
+    """Return the studies whose outcomes decide the questions of `study`; none if its own answers decide."""
+    return list(study.feeds.order_by("pk")) if get_rule(study.rule).needs.downstream_outcome else []
 
 
 def _read_filters(given: QueryDict) -> DisagreementFilters:

@@ -32,8 +32,8 @@ from results.queries.studies.events import events_about_people
 from results.queries.studies.overview import ToCome, accepted_by_study, accepted_counts, answers_sent, count_to_come
 from results.queries.studies.simulated_answers import all_simulated, simulated_in_project, simulated_studies
 from results.reports.base import Column, Table, Undefined
-from results.reports.page_tables import page_table, without_undefined
-from results.reports.sections.annotators import POSITION_FLAG, person_table
+from results.reports.page_tables import PageTable, page_table, without_undefined
+from results.reports.sections.annotators import POSITION_FLAG, RIGHT_RANGE, person_table
 from results.reports.sections.participants import PersonNumbers, people_table
 from results.reports.simulated_answers import notice_of
 from results.sentences import effect_counts, say_effects
@@ -184,7 +184,12 @@ def _accepted(project: Project) -> tuple[int | None, Mapping[str, int]]:
 
 PEOPLE = KeptNumbers.Page.PROJECT_PEOPLE
 # Columns of a person's table that come first, so that no window hides them.
-FIRST_COLUMNS = ("Study", "Kind", "State", "Answers", "Agreement with others", "Right", "Median seconds", "Flags")
+FIRST_COLUMNS = (
+    *("Study", "Kind", "State", "Answers", "Agreement with others", "Agreement, 95 % interval", "Right", RIGHT_RANGE),
+    *("Median seconds", "Position bias, p", "Flags"),
+)
+# The columns that name a row, in its second table too.
+ROW_COLUMNS = ("Study", "Kind")
 
 
 def _upper(share: float | None, limits: Sequence[float] | None) -> float | None:
@@ -283,7 +288,7 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
         "sessions": sessions,
         "owed": owed_by_currency(sessions),
         "all_simulated": all_simulated(Session.objects.filter(study__project=project, annotator=found.annotator_id)),
-        "tables": [page_table(_most_important_first(table, _states(sessions)))] if table.rows else [],
+        "tables": _person_tables(_most_important_first(table, _states(sessions))) if table.rows else [],
         "answers": answers_of(found, study=study, differing=differing, page=page),
         "studies": [each.slug for each in studies],
         "study_chosen": filters["study"],
@@ -313,11 +318,29 @@ def _most_important_first(table: Table, states: Mapping[str, str]) -> Table:
     ]
     places = {title: place for place, title in enumerate(FIRST_COLUMNS)}
     kept.sort(key=lambda index: places.get(table.columns[index].title, len(places)))
+    return _with_columns(table, kept)
+
+
+def _with_columns(table: Table, kept: Sequence[int]) -> Table:
     return replace(
         table,
         columns=[table.columns[index] for index in kept],
         rows=[tuple(row[index] for index in kept) for row in table.rows],
     )
+
+
+def _person_tables(table: Table) -> list[PageTable]:
+    """Return `table` for a page: the columns of `FIRST_COLUMNS`, and the others in a second table that fits too."""
+    first: list[int] = []
+    others: list[int] = []
+    names: list[int] = []
+    for index, column in enumerate(table.columns):
+        (first if column.title in FIRST_COLUMNS else others).append(index)
+        if column.title in ROW_COLUMNS:
+            names.append(index)
+    more = replace(table, name=f"{table.name}-more", title="More numbers by study", notes=[])
+    tables = [_with_columns(table, first), *([_with_columns(more, [*names, *others])] if others else [])]
+    return [page_table(each) for each in tables]
 
 
 def _find_person(project: Project, name: str) -> NamedAnnotator:

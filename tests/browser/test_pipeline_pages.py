@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Decision, Removal
+from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from studies.models import Project, Question, Study, StudyState, Tag
 from tests.browser.stage import assert_no_wider_than_the_window, draw_all, set_window, sign_in
@@ -47,6 +48,31 @@ def signed_in(page: Page, live_server: LiveServer) -> Page:
     sit_through(open_study(project, STEP_4), "cleo", "original")
     sit_through(open_study(project, BASELINE), "dora", lambda question: question.right)
     return sign_in(page, live_server.url, ana)
+
+
+def test_accepted_pictures_are_large_on_a_phone_and_not_covered(signed_in: Page, live_server: LiveServer) -> None:
+    set_window(signed_in, 390, 844)
+    signed_in.goto(f"{live_server.url}/projects/vases/")
+    pictures = signed_in.locator(".accepted-latest .picture").all()
+    assert pictures
+    for picture in pictures:
+        image, label = picture.locator("img").bounding_box(), picture.locator("small").bounding_box()
+        assert image
+        assert label
+        assert image["width"] >= 140
+        assert label["y"] >= image["y"] + image["height"] - 1
+
+
+def test_the_tables_about_annotators_fit_a_laptop(signed_in: Page, live_server: LiveServer) -> None:
+    """The baseline has every column of a study with right answers; the person is in several studies."""
+    set_window(signed_in, 1366, 768)
+    name_annotators(project=Project.objects.get())
+    dora = Pseudonym.objects.get(annotator__provider_id="dora").name
+    for address in ("/studies/vases/baseline/annotators/", f"/projects/vases/people/{dora}/"):
+        signed_in.goto(f"{live_server.url}{address}")
+        too_wide = "all => all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.ariaLabel)"
+        assert signed_in.locator(".scroll").count()
+        assert signed_in.locator(".scroll").evaluate_all(too_wide) == []
 
 
 def test_every_page_is_accessible_and_none_is_wider_than_the_window(signed_in: Page, live_server: LiveServer) -> None:

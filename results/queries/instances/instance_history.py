@@ -15,7 +15,7 @@ from annotation.models import Decision, Removal, Response
 from annotation.models.responses import RESPONSE
 from results.models import Pseudonym, Release
 from studies.kinds import Picture, QuestionContent, get_kind
-from studies.kinds.base import digits_of
+from studies.kinds.base import MOST_DIGITS, digits_of
 from studies.models import Project, Question, Study
 
 TAKEN_OUT = "A researcher took it out."
@@ -46,13 +46,15 @@ class ShownOption:
     def name(self) -> str:
         """Its label, after the key that settles with it where options differ by an image or a text only.
 
-        A label that only counts from 0, such as candidate-0, is left out: there would be two numbers.
+        A label that only counts, such as candidate-0 or image_1, is left out: there would be two numbers. The tenth
+        option has the key 0.
         """
         what = "Image" if self.image else "Text" if self.text else ""
         if not what or not self.shuffled or not self.digit:
             return self.label
-        is_counted = self.label.endswith(f"-{int(self.digit) - 1}")
-        return f"{what} {self.digit}" if is_counted else f"{what} {self.digit} ({self.label})"
+        number = int(self.digit) or MOST_DIGITS + 1
+        is_counted = self.label.endswith((f"-{number - 1}", f"_{number}"))
+        return f"{what} {number}" if is_counted else f"{what} {number} ({self.label})"
 
 
 @dataclass(frozen=True)
@@ -151,16 +153,22 @@ class History:
 
 @dataclass(frozen=True)
 class Stage:
-    """The outcome of an instance in a study.
-
-    `right`: the number of its questions with a known right answer on which the counted answers agree with it; None if
-    none is known. Adjudications do not count as answers of people.
-    """
+    """The outcome of an instance in a study."""
 
     study: Study
     outcome: Outcome
     asked: Sequence[History]
-    right: int | None
+
+    @property
+    def scored(self) -> Sequence[GivenAnswer]:
+        """The counted answers to its questions with a known right option; adjudications are no answers of people."""
+        known = [one for one in self.asked if any(option.right for option in one.options)]
+        return [given for one in known for given in one.counted_answers]
+
+    @property
+    def right(self) -> int:
+        """The number of the scored answers that are the right option."""
+        return sum(given.option is not None and given.option.right for given in self.scored)
 
     @property
     def only(self) -> History | None:
@@ -241,10 +249,8 @@ def stages(history: Sequence[History]) -> list[Stage]:
 
 
 def _stage(asked: Sequence[History]) -> Stage:
-    known = [one for one in asked if one.question.right]
-    right = sum(one.decision.winner == one.question.right and not one.decision.settled_choice for one in known)
     outcome = outcome_of_instance((one.question.item, one.outcome) for one in asked)
-    return Stage(asked[0].question.study, outcome, asked, right if known else None)
+    return Stage(asked[0].question.study, outcome, asked)
 
 
 def instance_releases(history: Sequence[History], project: Project) -> list[Release]:

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 
+from annotation.models import Session
 from results.exporting.rows import NotedEvent
 from results.models import Pseudonym
 from studies.actions.events import What
@@ -43,6 +44,9 @@ DONE_TO_DATA = (
     *(What.QUESTION_UNSETTLED, What.QUESTION_TAKEN_OUT, What.QUESTION_PUT_BACK, *ABOUT_PEOPLE),
     *(What.ANSWERS_SIMULATED, What.STUDY_REPLAYED),
 )
+# Recorded for each question, also where a whole instance is taken out or put back.
+ABOUT_QUESTIONS = frozenset({What.QUESTION_TAKEN_OUT, What.QUESTION_PUT_BACK})
+EFFECTS = ("answers", "decisions", "undone", "restored")
 # Exported instead of an annotator, and of a researcher's text, which may be about one.
 AN_ANNOTATOR, KEPT_REASON = "an annotator", "the reason stays in the project"
 Details = Mapping[str, Any]
@@ -90,10 +94,18 @@ def latest_events(project: Project, most: int) -> list[EventLine]:
     return lines_of(project, list(Event.objects.filter(project=project).select_related("study")[:most]))
 
 
-def events_about_people(project: Project) -> list[EventLine]:
-    """Return the latest events of `project` about whose answers count, newest first."""
+def events_about_people(project: Project, *, study: Study | None = None) -> list[EventLine]:
+    """Return the latest events of `project` about whose answers count, newest first.
+
+    study: only about people with a session of it.
+    """
     events = Event.objects.filter(project=project, what__in=ABOUT_PEOPLE).select_related("study")
-    return lines_of(project, list(events[:EVENTS_ABOUT_PEOPLE]))
+    if study is None:
+        return lines_of(project, list(events[:EVENTS_ABOUT_PEOPLE]))
+    people = Session.objects.filter(study=study, annotator__in={event.details.get("annotator") for event in events})
+    here = set(people.values_list("annotator", flat=True))
+    about = [event for event in events if event.details.get("annotator") in here]
+    return lines_of(project, about[:EVENTS_ABOUT_PEOPLE])
 
 
 def lines_of(project: Project, events: Sequence[Event]) -> list[EventLine]:
@@ -105,7 +117,29 @@ def lines_of(project: Project, events: Sequence[Event]) -> list[EventLine]:
         if "annotator" in event.details:
             # Stored under a number that leads nowhere once they are erased.
             event.details["annotator"] = names.get(event.details["annotator"], "an erased annotator")
-    return [_line(event) for event in events]
+    return [_line(event) for event in _one_per_instance(events)]
+
+
+def _one_per_instance(events: Sequence[Event]) -> list[Event]:
+    """Return `events` with those about the questions of an instance that were taken out, or put back, at once as one.
+
+    It stands where the first of them did, with their studies and the sums of their effects.
+    """
+    together: dict[object, list[Event]] = {}
+    for event in events:
+        is_known = event.what in ABOUT_QUESTIONS and "instance" in event.details
+        about = (event.what, event.at, event.by_id, event.by_name, event.details["instance"]) if is_known else event.pk
+        together.setdefault(about, []).append(event)
+    for first, *others in together.values():
+        if others:
+            alike = [first, *others]
+            first.details = {
+                **first.details,
+                **{name: sum(event.details.get(name, 0) for event in alike) for name in EFFECTS},
+                "questions": len(alike),
+                "studies": ", ".join(sorted({_study_of(event) for event in alike})),
+            }
+    return [first for first, *_ in together.values()]
 
 
 def events_about_data(project: Project, studies: Sequence[Study]) -> QuerySet[Event]:
@@ -217,6 +251,17 @@ def _say_effects(template: str) -> Callable[[str, Details], str]:
     return sentence
 
 
+def _say_questions(template: str) -> Callable[[str, Details], str]:
+    """Return a sentence about a question, or about several of one instance (`_one_per_instance`), with the effects."""
+    say = _say_effects(template)
+
+    def sentence(study: str, told: Details) -> str:
+        questions = format_count(told["questions"], "question") if "questions" in told else "a question"
+        return say(study, {"studies": study, **told, "questions": questions})
+
+    return sentence
+
+
 def _say_erasure(study: str, told: Details) -> str:
     releases = "".join(f"; the rows of {each['name']} are now {each['sha256'][:12]}" for each in told["releases"])
     return f"deleted all data of an annotator, {format_count(told['responses'], 'answer')}{releases}"
@@ -307,8 +352,8 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.STUDY_COMPLETED: _say_numbers("found that all answers to {study} are in"),
     What.QUESTION_SETTLED: _say_numbers("settled the question of {study} about {about} as {choice}"),
     What.QUESTION_UNSETTLED: _say_numbers("undid the settlement of the question of {study} about {about}"),
-    What.QUESTION_TAKEN_OUT: _say_effects("took a question about {instance} out of {study}, because: {reason}"),
-    What.QUESTION_PUT_BACK: _say_effects("put a question about {instance} back into {study}"),
+    What.QUESTION_TAKEN_OUT: _say_questions("took {questions} about {instance} out of {studies}, because: {reason}"),
+    What.QUESTION_PUT_BACK: _say_questions("put {questions} about {instance} back into {studies}"),
     What.SEAT_FREED: _say_numbers("released the place of a session of {study}; its {answers:answer} stayed"),
     What.SESSION_LAPSED: _say_numbers(
         "released the place of a session of {study} whose time was up; {answers:answer} stayed"

@@ -10,10 +10,11 @@ from annotation.models import Decision, Session, Skip
 from background.models import Job
 from results.actions import cached_statistics
 from results.models import Pseudonym
-from studies.models import Instance, Question, Study
-from tests.factories import NOON
+from studies.models import Instance, Membership, Question, Study
+from tests.factories import NOON, make_project
 from tests.jobs import run_now
 from tests.pages import words_of
+from tests.results.describing import find, launched, make_set, two_studies, write
 from tests.results.pipelines import STEP_3, STEP_4, by_key, go_on, open_study, project_of, sit_through
 
 CAPTIONS = {"study": "captions", "kind": "image_to_text", "ask": {"images": ["image"]}}
@@ -76,6 +77,36 @@ def test_options_are_named_after_the_keys_that_choose_them(client: Client) -> No
         assert f'value="{name}" required data-digit="{digit}"> <strong>Image {digit}</strong> <kbd' in page
     assert page.count("data-chooses> <img") == 4
     assert '<strong>None of these</strong> <kbd aria-hidden="true">0</kbd>' in page
+
+
+@pytest.mark.usefixtures("describing")
+def test_the_tenth_of_ten_images_is_named_once_after_its_place(client: Client, researcher: User) -> None:
+    """Its key is 0. The studies ask about set "static-a": one text about it is described and then looked for."""
+    tell, search = two_studies("static-a")
+    Membership.objects.create(project=tell.project, user=researcher, role="owner")
+    write(tell, "ann", {"static-a one": "It is red."})
+    find(search, "ben", {"It is red.": 10})
+    asked = Question.objects.get(study=search)
+    page = words_of(client.get("/studies/sets/find/disagreements/", {"question": asked.pk}))
+    for number in range(1, 10):
+        assert f'data-digit="{number}"> <strong>Image {number}</strong> <kbd aria-hidden="true">{number}</kbd>' in page
+    assert 'data-digit="0"> <strong>Image 10</strong> <kbd aria-hidden="true">0</kbd>' in page
+    assert "Image 0" not in page
+    assert "(image_" not in page
+
+
+@pytest.mark.usefixtures("describing")
+def test_texts_say_where_they_are_decided_instead(client: Client, researcher: User) -> None:
+    project = make_project("sets")
+    Membership.objects.create(project=project, user=researcher, role="owner")
+    make_set(project, "static-a")
+    tell = launched(project, study="tell", kind="tell", purpose="filter", rule="described-v1", answers=1)
+    launched(project, study="find", kind="retrieve", purpose="filter", instances="{from: tell}", answers=1)
+    write(tell, "ann", {"static-a one": "It is red."})
+    page = words_of(client.get("/studies/sets/tell/disagreements/"))
+    assert 'decided in <a href="/studies/sets/find/disagreements/">find</a>, which asks other people about it.' in page
+    assert "You cannot settle this question here." in page
+    assert "data-settle" not in page
 
 
 def test_a_researcher_settles_a_question(client: Client, study: Study, researcher: User) -> None:

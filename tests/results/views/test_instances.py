@@ -487,14 +487,30 @@ def test_an_answer_of_somebody_who_withdrew_is_not_shown_and_of_somebody_exclude
     assert Pseudonym.objects.get(annotator__provider_id="ann").name not in page
 
 
+def test_the_timeline_counts_right_answers_of_those_given(client: Client, project: Project) -> None:
+    """Four questions about vase-0, two answers wanted to each; the second annotator is wrong once."""
+    baseline = open_study(project, BASELINE | {"answers": 2})
+    assert "right." not in page_of(client, "vase-0")
+    sit_through(baseline, "dora", lambda question: question.right)
+    page = page_of(client, "vase-0")
+    assert "4 of 8 answers, last" in page
+    assert "4 of 4 answers right." in page
+    sit_through(baseline, "emil", lambda question: "caption" if question.kind == "image_to_text" else question.right)
+    assert "7 of 8 answers right." in page_of(client, "vase-0")
+    exclude(project, "dora")
+    assert "3 of 4 answers right." in page_of(client, "vase-0")
+    withdraw(project, "emil")
+    assert "right." not in page_of(client, "vase-0")
+
+
 def test_what_was_settled_counts_as_nobodys_right_answer(client: Client, project: Project) -> None:
     baseline = open_study(project, BASELINE | {"answers": 2})
     sit_through(baseline, "dora", lambda question: question.right)
     sit_through(baseline, "emil", lambda question: "caption" if question.kind == "image_to_text" else question.right)
-    assert "3 of 4 right" in page_of(client, "vase-0")
+    assert "7 of 8 answers right." in page_of(client, "vase-0")
     (split,) = Question.objects.filter(study=baseline, kind="image_to_text").exclude(right="caption")
     settle(question=split, choice=split.right, by=User.objects.get(), note="", now=NOON)
-    assert "3 of 4 right" in page_of(client, "vase-0")
+    assert "7 of 8 answers right." in page_of(client, "vase-0")
 
 
 @pytest.mark.both

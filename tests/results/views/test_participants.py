@@ -1,4 +1,4 @@
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -20,7 +20,7 @@ from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.queries.studies.progress import study_progress
 from results.reports.base import Column, Table, Undefined
-from results.views.participants import _most_important_first
+from results.views.participants import _most_important_first, _person_tables
 from studies.kinds import get_kind
 from studies.models import InstanceImage, Membership, PracticeQuestion, Project, Question, Study, StudyState
 from tests.factories import NOON, arrive_at_work, make_image, make_project
@@ -194,9 +194,13 @@ def page_of(client: Client, person: str, query: str = "") -> Any:
 def numbers_of(client: Client, person: str) -> list[dict[str, str]]:
     """Return the row of each study on a person's page, by heading."""
     return [
-        dict(zip(table.headings, [cell.text for cell in row], strict=True))
-        for table in page_of(client, person).context["tables"]
-        for row in table.cells
+        {
+            heading: cell.text
+            for table, row in zip(tables, rows, strict=True)
+            for heading, cell in zip(table.headings, row, strict=True)
+        }
+        for tables in [page_of(client, person).context["tables"]]
+        for rows in zip(*(table.cells for table in tables), strict=True)
     ]
 
 
@@ -250,9 +254,22 @@ def test_the_page_of_a_person_has_the_numbers_of_each_study(client: Client) -> N
 def test_the_numbers_of_a_person_begin_with_the_most_important(client: Client) -> None:
     Session.objects.filter(study__slug="again").update(state=SessionState.GIVEN_UP, ended_at=NOON)
     first, again = numbers_of(client, "ann")
-    assert list(first)[:5] == ["Study", "State", "Answers", "Agreement with others (%)", "Median seconds"]
+    assert list(first)[:4] == ["Study", "State", "Answers", "Agreement with others (%)"]
+    assert list(first)[4:6] == ["Agreement, 95 % interval (%)", "Median seconds"]
     labels = (SessionState(Session.objects.get(study__slug="step-3", annotator__provider_id="ann").state).label,)
     assert (first["State"], again["State"]) == (*labels, SessionState.GIVEN_UP.label)
+
+
+def test_the_other_numbers_of_a_person_stand_in_a_second_table() -> None:
+    """Each fits beside the rail of a laptop."""
+    columns = [Column("Study"), Column("Lean", "coefficient"), Column("Answers", "count"), Column("Kind")]
+    table = Table("answers-by-study", "Answers by study", columns, [("a", 1.0, 2, "rating")], ["A note."])
+    first, second = _person_tables(table)
+    assert (first.headings, second.headings) == (["Study", "Answers", "Kind"], ["Study", "Kind", "Lean"])
+    assert (first.notes, second.notes) == (["A note."], [])
+    assert (first.name, second.name) == ("answers-by-study", "answers-by-study-more")
+    (only,) = _person_tables(replace(table, columns=columns[:1], rows=[("a",)]))
+    assert only.headings == ["Study"]
 
 
 def test_a_column_without_a_number_in_any_row_is_left_out() -> None:
