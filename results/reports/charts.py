@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 NOT_DRAWN = "This chart has not been drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
-DRAWING = 8
+DRAWING = 9
 STEP, LONGEST_LABEL, LONGEST_SLANTED_LABEL = 16, 440, 180
 # A row of several series beside each other has this for each of them.
 SHARED_STEP = 12
@@ -261,7 +261,7 @@ def _point_words(series: Series, point: Point, chart: Chart) -> str:
 
 def _point_text(point: Point, chart: Chart) -> str:
     if point.value is None:
-        return "undefined"
+        return "no value"
     text = _value_text(point.value, chart)
     if point.expected is not None:
         text = f"{text} (expected {cell_text(point.expected, 'coefficient')})"
@@ -416,16 +416,14 @@ def _beside_marks(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     drawn = []
     for each in _labels(chart):
         row = {"series": each.series, "label": each.label, "at": each.x, "y": each.y}
-        text = base.properties(data=altair.InlineData(values=[row])).encode(
-            description=altair.Undefined, text="series:N", color=_ink()
-        )
+        text = base.properties(data=altair.InlineData(values=[row])).encode(text="series:N", color=_ink())
         if each.y is None:
             text = text.encode(x=_x(chart, "at:Q"))
         else:
             text = text.encode(x=_over_x(chart, "at:Q"), y=altair.Y("y:Q", **_values_axis(chart)))
         dx = {"left": GAP, "right": -GAP, "center": 0}[each.align]
         halo: dict[str, Any] = {"strokeWidth": 3, "stroke": "var(--behind)"}
-        drawn += [text.mark_text(align=each.align, dx=dx, dy=each.dy, **look) for look in (halo, {})]
+        drawn += [text.mark_text(aria=False, align=each.align, dx=dx, dy=each.dy, **look) for look in (halo, {})]
     return drawn
 
 
@@ -437,9 +435,9 @@ def _inside_bars(base: "altair.Chart", chart: Chart, colors: Sequence[str]) -> "
     drawn = []
     for each in _labels(chart):
         row = {"series": each.series, "label": each.label, "middle": each.x}
-        text = base.properties(data=altair.InlineData(values=[row])).mark_text()
+        text = base.properties(data=altair.InlineData(values=[row])).mark_text(aria=False)
         color = altair.value(_ON.get(color_of[each.series], "#000000"))
-        drawn.append(text.encode(description=altair.Undefined, text="series:N", x="middle:Q", color=color))
+        drawn.append(text.encode(text="series:N", x="middle:Q", color=color))
     return drawn
 
 
@@ -493,8 +491,8 @@ def _line(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     dashes = altair.Scale(domain=_names(chart), range=[[1, 0], *[[5, 4]] * max(len(chart.series) - 1, 1)])
     ends = [{"series": each.name, **asdict(each.points[-1])} for each in chart.series if each.points and is_named]
     # The first line rises to its end, so its name has room above it; the others go on from there.
-    above = lines.mark_text(align="right", baseline="bottom", dx=-8, dy=-2)
-    below = lines.mark_text(align="right", baseline="top", dx=-4, dy=24)
+    above = lines.mark_text(aria=False, align="right", baseline="bottom", dx=-8, dy=-2)
+    below = lines.mark_text(aria=False, align="right", baseline="top", dx=-4, dy=24)
     return [
         lines.mark_line(strokeWidth=2).encode(
             strokeDash=altair.StrokeDash("series:N", scale=dashes, legend=None), description="series:N"

@@ -94,6 +94,21 @@ def test_every_form_draws_one_point_with_its_words(form: ChartForm, is_time: boo
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_the_name_of_a_series_beside_its_marks_has_no_tooltip_of_its_own(form: ChartForm) -> None:
+    later = 600_000
+    named = [one_of(form, 0, "Humans"), one_of(form, later, "CLIP"), Series("Gone", [Point("A", None, x=TIME + later)])]
+    svg = charts.draw(chart(form, *named[: 3 if form == "heat" else 2])).svg
+    assert "undefined" not in svg
+    names = [text for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if "Humans" in (text.text or "")]
+    assert names
+    for name in names:
+        title = name.find(f"{SVG}title")
+        # Beside a bar it follows the number, which has the words of the bar.
+        assert title is None or (form == "bars" and str(title.text).startswith("Humans, A: 50.00 %"))
+        assert title is not None or name.get("pointer-events") == "none", "it hides no tooltip behind it"
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_every_form_draws_a_dozen_series_with_long_names_in_any_script(form: ChartForm) -> None:
     many = [one_of(form, number, f"{number}{LONG}", LONG) for number in range(12)]
     svg = charts.draw(chart(form, *many)).svg
