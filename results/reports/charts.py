@@ -311,7 +311,9 @@ def _values_axis(chart: Chart) -> dict[str, Any]:
     form = {"share": ".0%", "count": "d", "money": ".2f"}.get(chart.shown, "~g")
     most = max((point.value or 0 for each in chart.series for point in each.points), default=0)
     axis = altair.Axis(format=form, tickCount=max(min(5, int(most)), 1) if chart.shown == "count" else 5)
-    return {"title": chart.axis, "scale": altair.Scale(domain=ends), "axis": axis}
+    # A title that is longer than the plot widens the picture, which shrinks all letters.
+    title = chart.axis.split("; ") if LETTER * len(chart.axis) > _width(chart) else chart.axis
+    return {"title": title, "scale": altair.Scale(domain=ends), "axis": axis}
 
 
 def _x(chart: Chart, field: str = "value:Q") -> "altair.X":
