@@ -112,9 +112,13 @@ def _crosses(place: Label, length: float, line: float) -> bool:
 
 
 def _after_numbers(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
-    """Return names after the numbers at the ends of bars, in the first row with room or else of the shortest bar."""
+    """Return names after the numbers at the ends of bars.
+
+    Best in the first row that has all of them with room, then each in the first row with room or of the shortest bar.
+    """
     _, high = domain_of(chart)
-    found = []
+    found: list[Label] = []
+    rows: dict[str, list[Label]] = {}
     for series in named:
         ends = [
             Label(series.name, point.label, max(point.value, point.expected or 0), "left")
@@ -123,10 +127,14 @@ def _after_numbers(chart: Chart, named: Sequence[Series], width: float) -> list[
         ]
         length = (LETTER * len(series.name) + 2 * GAP) * high / width
         number = LETTER * len(f"{high:,.2f}") * high / width
+        for end in ends:
+            if 0 < end.x <= high + OVERFLOW * high / width - number - length:
+                rows.setdefault(end.label, []).append(end)
         near = [end for end in ends if end.x + number + length <= high]
         fits = length <= OVERFLOW * high / width
         found += (near or sorted(ends, key=lambda end: end.x) if near or fits else [])[:1]
-    return found
+    order = dict.fromkeys(point.label for series in named for point in series.points)
+    return next((rows[label] for label in order if len(rows.get(label, ())) == len(named)), found)
 
 
 def _inside(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:

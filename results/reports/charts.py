@@ -37,6 +37,9 @@ DRAWING = 9
 STEP, LONGEST_LABEL, LONGEST_SLANTED_LABEL = 16, 440, 180
 # A row of several series beside each other has this for each of them.
 SHARED_STEP = 12
+# In milliseconds: a shorter axis of times is drawn so long, and shorter ones than the other have ticks with seconds,
+# because six ticks are less than a minute apart.
+SHORTEST_TIME, LONGEST_BY_SECOND = 10_000, 360_000
 # Of the plots of charts with rows, which fit into a phone's window, and of the others.
 ROWS_WIDTH, WIDTH = 290, 440
 # Columns of a heat map with room for their names in a line.
@@ -347,10 +350,16 @@ def _over_x(chart: Chart, field: str = "x:Q") -> "altair.X":
     if not chart.x_is_time:
         ends = [0, end_of_x(chart)] if chart.form == "scatter" else altair.Undefined
         return altair.X(field, title=chart.x_axis, scale=altair.Scale(zero=True, domain=ends), axis=axis)
-    day, hour = "utcFormat(datum.value, '%-d %b')", "utcFormat(datum.value, '%H:%M')"
-    axis.labelExpr = f"{hour} == '00:00' ? {day} : {hour}"
+    times = [
+        time for each in chart.series for point in each.points for time in (point.x, point.x_end) if time is not None
+    ]
+    start, end = (min(times), max(times)) if times else (0, 0)
+    ends = [start, max(end, start + SHORTEST_TIME)] if times else altair.Undefined
+    clock = "%H:%M:%S" if end - start < LONGEST_BY_SECOND else "%H:%M"
+    day, hour = "utcFormat(datum.value, '%-d %b')", f"utcFormat(datum.value, '{clock}')"
+    axis.labelExpr = f"utcFormat(datum.value, '%H:%M:%S') == '00:00:00' ? {day} : {hour}"
     axis.labelOverlap = True
-    return altair.X("x:T", title=chart.x_axis, scale=altair.Scale(type="utc"), axis=axis)
+    return altair.X("x:T", title=chart.x_axis, scale=altair.Scale(type="utc", domain=ends), axis=axis)
 
 
 def _names(chart: Chart) -> list[str]:

@@ -312,11 +312,33 @@ def test_parts_of_bars_are_named_inside_in_the_first_row_with_room() -> None:
     ]
 
 
-def test_bars_are_named_after_their_number() -> None:
-    asked, kept = Series("asked", [Point("all", 70), Point("b", 20)]), Series("accepted", [Point("all", 9)])
+def test_bars_are_named_after_their_number_in_the_first_row_that_has_both() -> None:
+    asked = Series("asked", [Point("imported", 70), Point("a", 30), Point("b", 20)])
+    kept = Series("accepted", [Point("a", 0), Point("b", 9)])
     shown = chart("bars", asked, kept, shown="count")
-    assert {"70", "20 asked", "9 accepted"} <= set(texts(charts.draw(shown).svg))
+    assert {"70", "30", "0", "20 asked", "9 accepted"} <= set(texts(charts.draw(shown).svg))
     assert not has_legend(shown)
+    apart = chart("bars", asked, replace(kept, points=[Point("c", 9)]), shown="count")
+    assert {"70", "30 asked", "20", "9 accepted"} <= set(texts(charts.draw(apart).svg))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "first", "last"),
+    [
+        (40, "12:00:00", "12:00:40"),
+        (3 * 3600, "12:00", "15:00"),
+        (10 * 86400, "22 Nov", "30 Nov"),
+        (0, "12:00:00", "12:00:10"),
+    ],
+    ids=["a minute", "hours", "days", "one moment"],
+)
+def test_ticks_of_a_time_axis_differ_from_each_other(seconds: int, first: str, last: str) -> None:
+    """From 20 November 2025, 12:00 UTC."""
+    points = [Point("start", 0, x=TIME), Point("end", 5, x=TIME + 1000 * seconds)]
+    svg = charts.draw(chart("line", Series("Given", points), shown="count", x_axis="Time", x_is_time=True)).svg
+    ticks = [text for text in texts(svg) if re.fullmatch(r"\d\d(:\d\d)+|\d+ Nov", text)]
+    assert (ticks[0], ticks[-1]) == (first, last)
+    assert len(set(ticks)) == len(ticks) > 2
 
 
 def test_names_in_a_scatter_plot_meet_no_dot_and_no_other_name() -> None:
