@@ -15,6 +15,8 @@ Align = Literal["left", "right", "center"]
 MOST_NAMED = 4
 # Of a letter of a name, and between a name and its mark.
 LETTER, GAP = 5.6, 8
+# The side of the square before a name that is not at its mark.
+SQUARE = 9
 # Of the letters of a name in a scatter plot.
 LETTER_HEIGHT = 12
 # Area and half the width of a dot.
@@ -30,7 +32,8 @@ OVERFLOW, OVERFLOW_OF_WIDE = 140, 80
 class Label:
     """The name of a series beside the mark with the row `label`: from `x`, a value, in the direction of `align`.
 
-    `y`: the value of the mark in a scatter plot, `dy` how much lower the name is.
+    `y`: the value of the mark in a scatter plot, `dy` how much lower the name is. `after`: how far right of `x` the
+    name is with a square in its colour before it, since it is not at its mark; None for others.
     """
 
     series: str
@@ -39,6 +42,7 @@ class Label:
     align: Align
     y: float | None = None
     dy: float = 0
+    after: float | None = None
 
 
 def domain_of(chart: Chart) -> tuple[float, float]:
@@ -138,10 +142,10 @@ def _after_numbers(chart: Chart, named: Sequence[Series], width: float) -> list[
 
 
 def _inside(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
-    """Return names in the middle of a part of a bar, in the first row with room."""
+    """Return names in the middle of a part of a bar, in the first row with room, or else after the end of a bar."""
     low, high = domain_of(chart)
     begins = begins_of(chart)
-    found = []
+    found: list[Label] = []
     for series in named:
         first = None
         for point in series.points:
@@ -151,7 +155,27 @@ def _inside(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
             if first is None and (point.value or 0) >= needs:
                 first = Label(series.name, point.label, start + (point.value or 0) / 2, "center")
         found += [first] if first else []
-    return found
+    inside = {label.series for label in found}
+    outside = [series for series in named if series.name not in inside]
+    return [*found, *_after_bars(outside, begins, width, high - low, low)]
+
+
+def _after_bars(
+    series: Sequence[Series], ends: Mapping[str, float], width: float, span: float, low: float
+) -> Iterator[Label]:
+    """Yield names after the ends of the bars of the first row in which each has a part, while there is room.
+
+    ends: row -> end of its bar. span: of the axis of values, which begins at `low`.
+    """
+    used: dict[str, float] = {}
+    for each in series:
+        length = SQUARE + LETTER * len(each.name) + 2 * GAP
+        for label in (point.label for point in each.points if point.value):
+            after = used.get(label, GAP)
+            if (ends[label] - low) / span * width + after + length <= width + OVERFLOW:
+                used[label] = after + length
+                yield Label(each.name, label, ends[label], "left", after=after)
+                break
 
 
 def begins_of(chart: Chart) -> dict[str, float]:
@@ -224,6 +248,30 @@ def _free_place(
     return None, plot
 
 
+def _over_bins(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
+    """Return names above each other with squares in their colours, as far right as all bars there are lower.
+
+    Names would hide narrow bars, and a name beside them would not say which part of a bar it means.
+    """
+    totals: dict[float, float] = {}
+    right = 0.0
+    for point in (point for series in named for point in series.points):
+        totals[point.x or 0] = totals.get(point.x or 0, 0) + (point.value or 0)
+        right = max(right, point.x_end or 0)
+    high, lines = max(totals.values(), default=0), [reference.value for reference in chart.references]
+    height = (LETTER_HEIGHT + 4) / HEIGHT * high
+    length = max(SQUARE + LETTER * len(series.name) + 2 * GAP for series in named) * right / width
+    beyond = OVERFLOW_OF_WIDE * right / width
+    for start in sorted((start for start in totals if start + length <= right + beyond), reverse=True):
+        is_low = all(total <= high - len(named) * height for x, total in totals.items() if start <= x < start + length)
+        if is_low and not any(start <= line <= start + length for line in lines):
+            return [
+                Label(series.name, "", start, "left", high - (place + 0.5) * height, after=GAP / 2)
+                for place, series in enumerate(named)
+            ]
+    return []
+
+
 def end_of_x(chart: Chart) -> float:
     """Return the right end of the horizontal axis of a scatter plot: a little beyond its last dot."""
     return 1.05 * max((point.x or 0 for each in chart.series for point in each.points), default=0) or 1
@@ -236,4 +284,5 @@ _PLACES: Mapping[str, _Places] = {
     "stacked": _inside,
     "diverging": _inside,
     "scatter": _among_dots,
+    "histogram": _over_bins,
 }

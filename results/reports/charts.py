@@ -20,6 +20,7 @@ from results.reports.chart_labels import (
     GAP,
     HEIGHT,
     MOST_NAMED,
+    SQUARE,
     Label,
     begins_of,
     domain_of,
@@ -425,30 +426,50 @@ def _beside_marks(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     import altair
 
     drawn = []
+    color_of = dict(zip(_names(chart), COLORS, strict=False))
     for each in _labels(chart):
         row = {"series": each.series, "label": each.label, "at": each.x, "y": each.y}
-        text = base.properties(data=altair.InlineData(values=[row])).encode(text="series:N", color=_ink())
+        at = base.properties(data=altair.InlineData(values=[row]))
         if each.y is None:
-            text = text.encode(x=_x(chart, "at:Q"))
+            at = at.encode(x=_x(chart, "at:Q"))
         else:
-            text = text.encode(x=_over_x(chart, "at:Q"), y=altair.Y("y:Q", **_values_axis(chart)))
-        dx = {"left": GAP, "right": -GAP, "center": 0}[each.align]
+            at = at.encode(x=_over_x(chart, "at:Q"), y=altair.Y("y:Q", **_values_axis(chart)))
+        dx: float = {"left": GAP, "right": -GAP, "center": 0}[each.align]
+        if each.after is not None:
+            dx = each.after + SQUARE + GAP / 2
+            drawn.append(_square(at, each.after, color_of[each.series]))
+        text = at.encode(text="series:N", color=_ink())
         halo: dict[str, Any] = {"strokeWidth": 3, "stroke": "var(--behind)"}
         drawn += [text.mark_text(aria=False, align=each.align, dx=dx, dy=each.dy, **look) for look in (halo, {})]
     return drawn
 
 
+def _square(at: "altair.Chart", after: float, color: str) -> "altair.Chart":
+    """Draw the square before the name of a series that is not at its mark."""
+    import altair
+
+    look: dict[str, Any] = {"shape": "square", "filled": True, "opacity": 1, "size": SQUARE**2}
+    square: altair.Chart = at.mark_point(aria=False, xOffset=after + SQUARE / 2, **look)
+    return square.encode(color=altair.value(color))
+
+
 def _inside_bars(base: "altair.Chart", chart: Chart, colors: Sequence[str]) -> "list[altair.Chart]":
-    """Draw the names of series inside their parts of the bars."""
+    """Draw the names of series inside their parts of the bars, or after the bars with a square of their colour."""
     import altair
 
     color_of = dict(zip(_names(chart), colors, strict=False))
     drawn = []
     for each in _labels(chart):
         row = {"series": each.series, "label": each.label, "middle": each.x}
-        text = base.properties(data=altair.InlineData(values=[row])).mark_text(aria=False)
+        at = base.properties(data=altair.InlineData(values=[row])).encode(x="middle:Q")
+        if each.after is not None:
+            drawn.append(_square(at, each.after, color_of[each.series]))
+            text = at.mark_text(aria=False, align="left", dx=each.after + SQUARE + GAP / 2)
+            drawn.append(text.encode(text="series:N", color=_ink()))
+            continue
+        text = at.mark_text(aria=False)
         color = altair.value(_ON.get(color_of[each.series], "#000000"))
-        drawn.append(text.encode(text="series:N", x="middle:Q", color=color))
+        drawn.append(text.encode(text="series:N", color=color))
     return drawn
 
 
@@ -490,7 +511,8 @@ def _histogram(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     import altair
 
     y = altair.Y("start:Q", **_values_axis(chart))
-    return [base.mark_rect(x2Offset=-1).encode(x=_over_x(chart), x2="x_end", y=y, y2="end", color=_color(chart))]
+    bars = base.mark_rect(x2Offset=-1).encode(x=_over_x(chart), x2="x_end", y=y, y2="end", color=_color(chart))
+    return [bars, *_beside_marks(base, chart)]
 
 
 def _line(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":

@@ -298,8 +298,8 @@ def test_names_without_room_stay_in_a_legend() -> None:
     wide = [Series(name, [Point("all", 0.5, 0, 1)]) for name in ("m" * 40, "Humans")]
     assert place_labels(chart("dots", *wide), 290) == []
     assert has_legend(chart("dots", *wide))
-    # A part of 10 % of a bar is 29 units wide, and five letters with a gap need 36.
-    parts = [Series("right", [Point("all", 0.9)]), Series("wrong", [Point("all", 0.1)])]
+    # Nor has a part without a bar.
+    parts = [Series("right", [Point("all", 1)]), Series("wrong", [Point("all", 0)])]
     assert has_legend(chart("stacked", *parts))
 
 
@@ -310,6 +310,47 @@ def test_parts_of_bars_are_named_inside_in_the_first_row_with_room() -> None:
         Label("right", "all", 0.45, "center"),
         Label("wrong", "other", 0.75, "center"),
     ]
+
+
+def test_names_of_small_parts_are_after_the_bar_with_a_square_in_their_color() -> None:
+    """Parts of 5 % are 14.5 of 290 units wide. Letters are 5.6, a square 9, and gaps 8 units wide."""
+    small = Series("wrong", [Point("all", 0.05)]), Series("open", [Point("all", 0.05)])
+    shown = chart("stacked", Series("right", [Point("all", 0.9)]), *small)
+    # The second name begins 9 + 5 * 5.6 + 16 = 53 units after the first.
+    placed = [replace(label, x=round(label.x, 6)) for label in place_labels(shown, 290)]
+    assert placed == [
+        Label("right", "all", 0.45, "center"),
+        Label("wrong", "all", 1, "left", after=8),
+        Label("open", "all", 1, "left", after=61),
+    ]
+    assert not has_legend(shown)
+    svg = ElementTree.fromstring(charts.draw(shown).svg)
+    squares = [path for path in svg.iter(f"{SVG}path") if path.get("d") == "M-4.5,-4.5h9v9h-9Z"]
+    assert [square.get("fill") for square in squares] == ["var(--chart-2)", "var(--chart-3)"]
+    # Beyond the plot, names may have 140 units.
+    assert has_legend(chart("stacked", Series("right", [Point("all", 0.9)]), replace(small[0], name="m" * 25)))
+
+
+def test_the_names_of_a_histogram_are_over_low_bars_right_of_a_reference() -> None:
+    """Ten bins of 44 of 440 units: names of 5 letters need 9 + 28 + 16 = 53, which is 1.2 bins.
+
+    A line of 16 of 200 units is 0.8 of 10 answers, so two need bars of at most 8.4.
+    """
+
+    def bins(name: str, *heights: int) -> Series:
+        return Series(name, [Point(f"{x}", height, x=x, x_end=x + 1) for x, height in enumerate(heights)])
+
+    named = bins("ann's", 5, 4, 4, 1, 0, 0, 0, 0, 0, 9), bins("ben's", 5, 2, 1, 1, 0, 0, 0, 0, 0, 0)
+    shown = chart("histogram", *named, references=[Reference("median", 8.5)], shown="count")
+    placed = [replace(label, y=round(label.y or 0, 6)) for label in place_labels(shown, 440)]
+    assert placed == [
+        Label("ann's", "", 7, "left", 9.6, after=4),
+        Label("ben's", "", 7, "left", 8.8, after=4),
+    ]
+    assert not has_legend(shown)
+    assert {"ann's", "ben's"} <= set(texts(charts.draw(shown).svg))
+    high = [replace(each, points=[replace(point, value=5) for point in each.points]) for each in named]
+    assert has_legend(chart("histogram", *high, shown="count"))
 
 
 def test_bars_are_named_after_their_number_in_the_first_row_that_has_both() -> None:
