@@ -6,6 +6,7 @@ Widths are in units of the SVG. Names that find no room stay in a legend.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import pi, sqrt
+from statistics import median
 from typing import Literal
 
 from results.reports.base import Chart, Point, Series
@@ -13,6 +14,8 @@ from results.reports.base import Chart, Point, Series
 Align = Literal["left", "right", "center"]
 # More series need a legend.
 MOST_NAMED = 4
+# Of more people in a scatter plot only those farthest from the others are named.
+MOST_PEOPLE_NAMED = 8
 # Of a letter of a name, and between a name and its mark.
 LETTER, GAP = 5.6, 8
 # The side of the square before a name that is not at its mark.
@@ -246,6 +249,47 @@ def _free_place(
         if inside and not any(box.meets(other) for other in taken):
             return Label(name, point.label, x_value, align, y_value, dy), box
     return None, plot
+
+
+def name_people(chart: Chart, width: float) -> list[Label]:
+    """Return the pseudonyms of the people in a scatter plot who are farthest from the median, where there is room.
+
+    The distance is the larger one of both directions, each as a share of the largest.
+    """
+    if chart.form != "scatter":
+        return []
+    dots = [(series, point) for series in chart.series for point in series.points if point.value is not None]
+    people = [point for _, point in dots if point.link and not point.link.startswith("?")]
+    across, up = _distances([point.x or 0 for point in people]), _distances([point.value or 0 for point in people])
+    low, high = domain_of(chart)
+    right = end_of_x(chart)
+
+    def place_of(x: float | None, y: float | None) -> tuple[float, float]:
+        return width * (x or 0) / right, HEIGHT * (high - (y or 0)) / (high - low)
+
+    places = [place_of(point.x, point.value) for _, point in dots]
+    taken = [_Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in places]
+    for named in place_labels(chart, width):
+        long, (x, y) = LETTER * len(named.series), place_of(named.x, named.y)
+        left = {"left": x + GAP, "right": x - GAP - long, "center": x - long / 2}[named.align]
+        middle = y + named.dy
+        taken.append(_Box(left, middle - LETTER_HEIGHT / 2, left + long, middle + LETTER_HEIGHT / 2))
+    plot = _Box(0, 0, width + OVERFLOW_OF_WIDE, HEIGHT)
+    found = []
+    farthest = sorted(range(len(people)), key=lambda number: max(across[number], up[number]), reverse=True)
+    for point in (people[number] for number in farthest[:MOST_PEOPLE_NAMED]):
+        label, box = _free_place(point.link, point, place_of(point.x, point.value), taken, plot)
+        if label is not None:
+            found.append(label)
+            taken.append(box)
+    return found
+
+
+def _distances(values: Sequence[float]) -> list[float]:
+    """Return the distance of each value from the median, as a share of the largest one."""
+    middle = median(values) if values else 0
+    most = max((abs(value - middle) for value in values), default=0) or 1
+    return [abs(value - middle) / most for value in values]
 
 
 def _over_bins(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:

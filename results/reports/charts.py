@@ -25,6 +25,7 @@ from results.reports.chart_labels import (
     begins_of,
     domain_of,
     end_of_x,
+    name_people,
     place_labels,
 )
 from results.reports.text import cell_text, range_text
@@ -422,12 +423,12 @@ def _dots(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
 
 
 def _beside_marks(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
-    """Draw the names of series beside their marks, in front of lines that would cross them."""
+    """Draw the names of series and people beside their marks, in front of lines that would cross them."""
     import altair
 
     drawn = []
     color_of = dict(zip(_names(chart), COLORS, strict=False))
-    for each in _labels(chart):
+    for each in [*_labels(chart), *name_people(chart, _width(chart))]:
         row = {"series": each.series, "label": each.label, "at": each.x, "y": each.y}
         at = base.properties(data=altair.InlineData(values=[row]))
         if each.y is None:

@@ -8,7 +8,7 @@ import pytest
 
 from results.reports import charts
 from results.reports.base import Chart, ChartForm, Point, Reference, Series
-from results.reports.chart_labels import GAP, HEIGHT, LETTER, Label, place_labels
+from results.reports.chart_labels import GAP, HEIGHT, LETTER, Label, name_people, place_labels
 
 PEOPLE = Series("Humans", [Point("all (n = 5)", 0.8675, 0.8405, 0.8919), Point("add <obj>", 0.5)])
 MODEL = Series("CLIP", [Point("all (n = 5)", 0.3, 0.2, 0.4), Point("add <obj>", None)])
@@ -391,6 +391,20 @@ def test_names_in_a_scatter_plot_meet_no_dot_and_no_other_name() -> None:
     # The last dot is at 419 of 440 units; 80 more are free beyond the plot.
     assert labels["other"] == Label("other", "d", 10, "left", 0.5)
     assert HEIGHT == 200
+
+
+def test_the_eight_people_farthest_from_the_others_are_named_in_a_scatter_plot() -> None:
+    """The median is at 5 s and 0.5; ten are near it, and nine at 6, 7 and up to 14 s."""
+    near = [Point(f"N-{place}", 0.5, x=5 - place / 1000, link=f"N-{place}") for place in range(10)]
+    far = [Point(f"F-{place}", 0.5, x=6 + place, link=f"F-{place}") for place in range(9)]
+    shown = chart("scatter", Series("", [*near, *far]))
+    assert {label.series for label in name_people(shown, 440)} == {f"F-{place}" for place in range(1, 9)}
+    assert {f"F-{place}" for place in range(1, 9)} <= set(texts(charts.draw(shown).svg))
+    counts = [replace(point, link="?state=accepted") for point in far]
+    assert name_people(chart("scatter", Series("", counts)), 440) == []
+    # All at one place: one name of four letters has room at each of four sides.
+    together = [Point(f"A-{place:02}", 0.5, x=5, link=f"A-{place:02}") for place in range(10)]
+    assert len(name_people(chart("scatter", Series("", together)), 440)) == 4
 
 
 def test_pages_head_charts_and_files_have_the_title_in_the_picture(drawing: charts.Drawing) -> None:
