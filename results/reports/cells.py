@@ -1,5 +1,6 @@
 """Table cells from numbers that may be undefined."""
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 
 from analytics.intervals.bootstrap import UNRELIABLE, Interval
@@ -84,7 +85,7 @@ def intervals_axis(values: str, series: Iterable[Series], reasons: Iterable[str 
     if any(point.low is not None and point.high is not None for each in series for point in each.points):
         return f"{values}; lines: 95 % intervals"
     known = set(filter(None, reasons))
-    short = {reason.removesuffix(f": {UNRELIABLE}.") for reason in known} - known
+    short = {re.sub(f"(: {UNRELIABLE}|, so there is no interval)\\.$", "", reason) for reason in known} - known
     said = next(iter(short)) if len(known) == len(short) == 1 else ""
     why = f": {said[0].lower()}{said[1:]}" if said else ""
     return f"{values}; no intervals{why}"

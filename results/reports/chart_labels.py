@@ -20,6 +20,8 @@ MOST_PEOPLE_NAMED = 8
 LETTER, GAP = 5.6, 8
 # The side of the square before a name that is not at its mark.
 SQUARE = 9
+# Of a letter of a pseudonym, which has capital letters only.
+CAPITAL = 7.6
 # Of the letters of a name in a scatter plot.
 LETTER_HEIGHT = 12
 # Area and half the width of a dot.
@@ -233,9 +235,9 @@ def _among_dots(chart: Chart, named: Sequence[Series], width: float) -> list[Lab
 
 
 def _free_place(
-    name: str, point: Point, dot: tuple[float, float], taken: Sequence[_Box], plot: _Box
+    name: str, point: Point, dot: tuple[float, float], taken: Sequence[_Box], plot: _Box, *, letter: float = LETTER
 ) -> tuple[Label | None, _Box]:
-    long, half, (x, y) = LETTER * len(name), LETTER_HEIGHT / 2, dot
+    long, half, (x, y) = letter * len(name), LETTER_HEIGHT / 2, dot
     x_value, y_value = point.x or 0, point.value or 0
     places: Sequence[tuple[Align, float, float]] = (
         ("left", x + GAP, 0),
@@ -274,11 +276,12 @@ def name_people(chart: Chart, width: float) -> list[Label]:
         left = {"left": x + GAP, "right": x - GAP - long, "center": x - long / 2}[named.align]
         middle = y + named.dy
         taken.append(_Box(left, middle - LETTER_HEIGHT / 2, left + long, middle + LETTER_HEIGHT / 2))
-    plot = _Box(0, 0, width + OVERFLOW_OF_WIDE, HEIGHT)
+    # A name beside a dot at the upper end is half above the plot.
+    plot = _Box(0, -LETTER_HEIGHT / 2, width + OVERFLOW_OF_WIDE, HEIGHT)
     found = []
     farthest = sorted(range(len(people)), key=lambda number: max(across[number], up[number]), reverse=True)
     for point in (people[number] for number in farthest[:MOST_PEOPLE_NAMED]):
-        label, box = _free_place(point.link, point, place_of(point.x, point.value), taken, plot)
+        label, box = _free_place(point.link, point, place_of(point.x, point.value), taken, plot, letter=CAPITAL)
         if label is not None:
             found.append(label)
             taken.append(box)

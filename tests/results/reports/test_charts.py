@@ -402,6 +402,10 @@ def test_the_eight_people_farthest_from_the_others_are_named_in_a_scatter_plot()
     assert {f"F-{place}" for place in range(1, 9)} <= set(texts(charts.draw(shown).svg))
     counts = [replace(point, link="?state=accepted") for point in far]
     assert name_people(chart("scatter", Series("", counts)), 440) == []
+    # Seven capital letters are 53 wide: beside each other below dots that are 50 apart, they would meet.
+    close = [Point(name, 1, x=x, link=name) for name, x in (("A-QW6UD", 9.0), ("A-AFMTF", 10.3))]
+    beside = {label.series: label.align for label in name_people(chart("scatter", Series("", close)), 440)}
+    assert beside == {"A-QW6UD": "right", "A-AFMTF": "left"}
     # All at one place: one name of four letters has room at each of four sides.
     together = [Point(f"A-{place:02}", 0.5, x=5, link=f"A-{place:02}") for place in range(10)]
     assert len(name_people(chart("scatter", Series("", together)), 440)) == 4
