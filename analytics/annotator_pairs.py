@@ -8,13 +8,14 @@ from math import sqrt
 import numpy as np
 
 from analytics.agreement import Coefficient
+from analytics.intervals.bootstrap import LEAST_RATERS
 from analytics.ratings import number_values
 from analytics.scores import Mean, t_quantile
 
 # Pairs that answered fewer questions together are left out of a mean.
 LEAST_SHARED = 10
 NO_PAIR = "No pair has a coefficient to average."
-ONE_GROUP = "All pairs share one survey and its annotators, so there is no interval for other pairs."
+FEW_GROUPS = "Too few pairs: an interval for other pairs needs {} surveys with a pair, and there {} {}."
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ def mean_of_pairs(
     """Return the mean over pairs of (group, coefficient), each counting once, with its interval for other pairs.
 
     group: where the pair sits, a survey; pairs of one group share people, so groups are what is independent. The
-    interval is Student's t over groups, within -1 and 1: undefined for a single one. least: pairs that answered fewer
-    questions together are left out, for a kappa of three questions is chance alone.
+    interval is Student's t over groups, within -1 and 1: undefined for fewer than `LEAST_RATERS`, as for annotators.
+    least: pairs that answered fewer questions together are left out, for a kappa of three questions is chance alone.
 
     Example: .66, .43, .56, .43 and .38, one pair per survey: .492, from .349 to .635.
     """
@@ -105,8 +106,9 @@ def mean_of_pairs(
         return MeanOfPairs(None, None, None, 0, 0, *left_out, reason, reason)
     values = np.array([value for _, value in known])
     mean, counts = float(values.mean()), (len(known), len(groups), *left_out)
-    if len(groups) < 2:
-        return MeanOfPairs(mean, None, None, *counts, None, ONE_GROUP)
+    if len(groups) < LEAST_RATERS:
+        reason = FEW_GROUPS.format(LEAST_RATERS, "is" if len(groups) == 1 else "are", len(groups))
+        return MeanOfPairs(mean, None, None, *counts, None, reason)
     sums = np.bincount(number_values(group for group, _ in known), weights=values - mean)
     error = sqrt(sums.size / (sums.size - 1) * float((sums**2).sum())) / len(known)
     half = t_quantile(level, len(groups) - 1) * error

@@ -1,13 +1,14 @@
 """Table cells from numbers that may be undefined."""
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 
-from analytics.intervals.bootstrap import Interval
+from analytics.intervals.bootstrap import UNRELIABLE, Interval
 from analytics.intervals.clustered_means import clustered_mean
 from analytics.intervals.prediction_powered_inference import PredictionPowered
 from analytics.preferences import Limits
 from analytics.scores import Score, sum_of_scores, wilson_interval
-from results.reports.base import Cell, Range, Undefined
+from results.reports.base import Cell, Range, Series, Undefined
 
 
 def value_or_reason(value: float | None, reason: str | None) -> Cell:
@@ -74,3 +75,17 @@ def intervals_note(about: str, reasons: Iterable[tuple[str, str | None]]) -> str
             by_reason.setdefault(reason, []).append(name)
     without = (f" No interval: {', '.join(names)}. {reason}" for reason, names in by_reason.items())
     return f"{about}{''.join(without)}"
+
+
+def intervals_axis(values: str, series: Iterable[Series], reasons: Iterable[str | None] = ()) -> str:
+    """Return the title of an axis of `values` with what the lines are, or why there are none.
+
+    reasons: why dots have no interval; None for a dot with one. The axis says a short one that all share.
+    """
+    if any(point.low is not None and point.high is not None for each in series for point in each.points):
+        return f"{values}; lines: 95 % intervals"
+    known = set(filter(None, reasons))
+    short = {re.sub(f"(: {UNRELIABLE}|, so there is no interval)\\.$", "", reason) for reason in known} - known
+    said = next(iter(short)) if len(known) == len(short) == 1 else ""
+    why = f": {said[0].lower()}{said[1:]}" if said else ""
+    return f"{values}; no intervals{why}"

@@ -6,6 +6,7 @@ Widths are in units of the SVG. Names that find no room stay in a legend.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import pi, sqrt
+from statistics import median
 from typing import Literal
 
 from results.reports.base import Chart, Point, Series
@@ -13,8 +14,14 @@ from results.reports.base import Chart, Point, Series
 Align = Literal["left", "right", "center"]
 # More series need a legend.
 MOST_NAMED = 4
+# Of more people in a scatter plot only those farthest from the others are named.
+MOST_PEOPLE_NAMED = 8
 # Of a letter of a name, and between a name and its mark.
 LETTER, GAP = 5.6, 8
+# The side of the square before a name that is not at its mark.
+SQUARE = 9
+# Of a letter of a pseudonym, which has capital letters only.
+CAPITAL = 7.6
 # Of the letters of a name in a scatter plot.
 LETTER_HEIGHT = 12
 # Area and half the width of a dot.
@@ -30,7 +37,8 @@ OVERFLOW, OVERFLOW_OF_WIDE = 140, 80
 class Label:
     """The name of a series beside the mark with the row `label`: from `x`, a value, in the direction of `align`.
 
-    `y`: the value of the mark in a scatter plot, `dy` how much lower the name is.
+    `y`: the value of the mark in a scatter plot, `dy` how much lower the name is. `after`: how far right of `x` the
+    name is with a square in its colour before it, since it is not at its mark; None for others.
     """
 
     series: str
@@ -39,6 +47,7 @@ class Label:
     align: Align
     y: float | None = None
     dy: float = 0
+    after: float | None = None
 
 
 def domain_of(chart: Chart) -> tuple[float, float]:
@@ -112,9 +121,13 @@ def _crosses(place: Label, length: float, line: float) -> bool:
 
 
 def _after_numbers(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
-    """Return names after the numbers at the ends of bars, in the first row with room or else of the shortest bar."""
+    """Return names after the numbers at the ends of bars.
+
+    Best in the first row that has all of them with room, then each in the first row with room or of the shortest bar.
+    """
     _, high = domain_of(chart)
-    found = []
+    found: list[Label] = []
+    rows: dict[str, list[Label]] = {}
     for series in named:
         ends = [
             Label(series.name, point.label, max(point.value, point.expected or 0), "left")
@@ -123,17 +136,21 @@ def _after_numbers(chart: Chart, named: Sequence[Series], width: float) -> list[
         ]
         length = (LETTER * len(series.name) + 2 * GAP) * high / width
         number = LETTER * len(f"{high:,.2f}") * high / width
+        for end in ends:
+            if 0 < end.x <= high + OVERFLOW * high / width - number - length:
+                rows.setdefault(end.label, []).append(end)
         near = [end for end in ends if end.x + number + length <= high]
         fits = length <= OVERFLOW * high / width
         found += (near or sorted(ends, key=lambda end: end.x) if near or fits else [])[:1]
-    return found
+    order = dict.fromkeys(point.label for series in named for point in series.points)
+    return next((rows[label] for label in order if len(rows.get(label, ())) == len(named)), found)
 
 
 def _inside(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
-    """Return names in the middle of a part of a bar, in the first row with room."""
+    """Return names in the middle of a part of a bar, in the first row with room, or else after the end of a bar."""
     low, high = domain_of(chart)
     begins = begins_of(chart)
-    found = []
+    found: list[Label] = []
     for series in named:
         first = None
         for point in series.points:
@@ -143,7 +160,27 @@ def _inside(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
             if first is None and (point.value or 0) >= needs:
                 first = Label(series.name, point.label, start + (point.value or 0) / 2, "center")
         found += [first] if first else []
-    return found
+    inside = {label.series for label in found}
+    outside = [series for series in named if series.name not in inside]
+    return [*found, *_after_bars(outside, begins, width, high - low, low)]
+
+
+def _after_bars(
+    series: Sequence[Series], ends: Mapping[str, float], width: float, span: float, low: float
+) -> Iterator[Label]:
+    """Yield names after the ends of the bars of the first row in which each has a part, while there is room.
+
+    ends: row -> end of its bar. span: of the axis of values, which begins at `low`.
+    """
+    used: dict[str, float] = {}
+    for each in series:
+        length = SQUARE + LETTER * len(each.name) + 2 * GAP
+        for label in (point.label for point in each.points if point.value):
+            after = used.get(label, GAP)
+            if (ends[label] - low) / span * width + after + length <= width + OVERFLOW:
+                used[label] = after + length
+                yield Label(each.name, label, ends[label], "left", after=after)
+                break
 
 
 def begins_of(chart: Chart) -> dict[str, float]:
@@ -198,9 +235,9 @@ def _among_dots(chart: Chart, named: Sequence[Series], width: float) -> list[Lab
 
 
 def _free_place(
-    name: str, point: Point, dot: tuple[float, float], taken: Sequence[_Box], plot: _Box
+    name: str, point: Point, dot: tuple[float, float], taken: Sequence[_Box], plot: _Box, *, letter: float = LETTER
 ) -> tuple[Label | None, _Box]:
-    long, half, (x, y) = LETTER * len(name), LETTER_HEIGHT / 2, dot
+    long, half, (x, y) = letter * len(name), LETTER_HEIGHT / 2, dot
     x_value, y_value = point.x or 0, point.value or 0
     places: Sequence[tuple[Align, float, float]] = (
         ("left", x + GAP, 0),
@@ -216,6 +253,72 @@ def _free_place(
     return None, plot
 
 
+def name_people(chart: Chart, width: float) -> list[Label]:
+    """Return the pseudonyms of the people in a scatter plot who are farthest from the median, where there is room.
+
+    The distance is the larger one of both directions, each as a share of the largest.
+    """
+    if chart.form != "scatter":
+        return []
+    dots = [(series, point) for series in chart.series for point in series.points if point.value is not None]
+    people = [point for _, point in dots if point.link and not point.link.startswith("?")]
+    across, up = _distances([point.x or 0 for point in people]), _distances([point.value or 0 for point in people])
+    low, high = domain_of(chart)
+    right = end_of_x(chart)
+
+    def place_of(x: float | None, y: float | None) -> tuple[float, float]:
+        return width * (x or 0) / right, HEIGHT * (high - (y or 0)) / (high - low)
+
+    places = [place_of(point.x, point.value) for _, point in dots]
+    taken = [_Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in places]
+    for named in place_labels(chart, width):
+        long, (x, y) = LETTER * len(named.series), place_of(named.x, named.y)
+        left = {"left": x + GAP, "right": x - GAP - long, "center": x - long / 2}[named.align]
+        middle = y + named.dy
+        taken.append(_Box(left, middle - LETTER_HEIGHT / 2, left + long, middle + LETTER_HEIGHT / 2))
+    # A name beside a dot at the upper end is half above the plot.
+    plot = _Box(0, -LETTER_HEIGHT / 2, width + OVERFLOW_OF_WIDE, HEIGHT)
+    found = []
+    farthest = sorted(range(len(people)), key=lambda number: max(across[number], up[number]), reverse=True)
+    for point in (people[number] for number in farthest[:MOST_PEOPLE_NAMED]):
+        label, box = _free_place(point.link, point, place_of(point.x, point.value), taken, plot, letter=CAPITAL)
+        if label is not None:
+            found.append(label)
+            taken.append(box)
+    return found
+
+
+def _distances(values: Sequence[float]) -> list[float]:
+    """Return the distance of each value from the median, as a share of the largest one."""
+    middle = median(values) if values else 0
+    most = max((abs(value - middle) for value in values), default=0) or 1
+    return [abs(value - middle) / most for value in values]
+
+
+def _over_bins(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
+    """Return names above each other with squares in their colours, as far right as all bars there are lower.
+
+    Names would hide narrow bars, and a name beside them would not say which part of a bar it means.
+    """
+    totals: dict[float, float] = {}
+    right = 0.0
+    for point in (point for series in named for point in series.points):
+        totals[point.x or 0] = totals.get(point.x or 0, 0) + (point.value or 0)
+        right = max(right, point.x_end or 0)
+    high, lines = max(totals.values(), default=0), [reference.value for reference in chart.references]
+    height = (LETTER_HEIGHT + 4) / HEIGHT * high
+    length = max(SQUARE + LETTER * len(series.name) + 2 * GAP for series in named) * right / width
+    beyond = OVERFLOW_OF_WIDE * right / width
+    for start in sorted((start for start in totals if start + length <= right + beyond), reverse=True):
+        is_low = all(total <= high - len(named) * height for x, total in totals.items() if start <= x < start + length)
+        if is_low and not any(start <= line <= start + length for line in lines):
+            return [
+                Label(series.name, "", start, "left", high - (place + 0.5) * height, after=GAP / 2)
+                for place, series in enumerate(named)
+            ]
+    return []
+
+
 def end_of_x(chart: Chart) -> float:
     """Return the right end of the horizontal axis of a scatter plot: a little beyond its last dot."""
     return 1.05 * max((point.x or 0 for each in chart.series for point in each.points), default=0) or 1
@@ -228,4 +331,5 @@ _PLACES: Mapping[str, _Places] = {
     "stacked": _inside,
     "diverging": _inside,
     "scatter": _among_dots,
+    "histogram": _over_bins,
 }

@@ -20,10 +20,12 @@ from results.reports.chart_labels import (
     GAP,
     HEIGHT,
     MOST_NAMED,
+    SQUARE,
     Label,
     begins_of,
     domain_of,
     end_of_x,
+    name_people,
     place_labels,
 )
 from results.reports.text import cell_text, range_text
@@ -33,10 +35,13 @@ if TYPE_CHECKING:
 
 NOT_DRAWN = "This chart has not been drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
-DRAWING = 8
+DRAWING = 9
 STEP, LONGEST_LABEL, LONGEST_SLANTED_LABEL = 16, 440, 180
 # A row of several series beside each other has this for each of them.
 SHARED_STEP = 12
+# In milliseconds: a shorter axis of times is drawn so long, and shorter ones than the other have ticks with seconds,
+# because six ticks are less than a minute apart.
+SHORTEST_TIME, LONGEST_BY_SECOND = 10_000, 360_000
 # Of the plots of charts with rows, which fit into a phone's window, and of the others.
 ROWS_WIDTH, WIDTH = 290, 440
 # Columns of a heat map with room for their names in a line.
@@ -261,7 +266,7 @@ def _point_words(series: Series, point: Point, chart: Chart) -> str:
 
 def _point_text(point: Point, chart: Chart) -> str:
     if point.value is None:
-        return "undefined"
+        return "no value"
     text = _value_text(point.value, chart)
     if point.expected is not None:
         text = f"{text} (expected {cell_text(point.expected, 'coefficient')})"
@@ -311,7 +316,9 @@ def _values_axis(chart: Chart) -> dict[str, Any]:
     form = {"share": ".0%", "count": "d", "money": ".2f"}.get(chart.shown, "~g")
     most = max((point.value or 0 for each in chart.series for point in each.points), default=0)
     axis = altair.Axis(format=form, tickCount=max(min(5, int(most)), 1) if chart.shown == "count" else 5)
-    return {"title": chart.axis, "scale": altair.Scale(domain=ends), "axis": axis}
+    # A title that is longer than the plot widens the picture, which shrinks all letters.
+    title = chart.axis.split("; ") if LETTER * len(chart.axis) > _width(chart) else chart.axis
+    return {"title": title, "scale": altair.Scale(domain=ends), "axis": axis}
 
 
 def _x(chart: Chart, field: str = "value:Q") -> "altair.X":
@@ -345,10 +352,16 @@ def _over_x(chart: Chart, field: str = "x:Q") -> "altair.X":
     if not chart.x_is_time:
         ends = [0, end_of_x(chart)] if chart.form == "scatter" else altair.Undefined
         return altair.X(field, title=chart.x_axis, scale=altair.Scale(zero=True, domain=ends), axis=axis)
-    day, hour = "utcFormat(datum.value, '%-d %b')", "utcFormat(datum.value, '%H:%M')"
-    axis.labelExpr = f"{hour} == '00:00' ? {day} : {hour}"
+    times = [
+        time for each in chart.series for point in each.points for time in (point.x, point.x_end) if time is not None
+    ]
+    start, end = (min(times), max(times)) if times else (0, 0)
+    ends = [start, max(end, start + SHORTEST_TIME)] if times else altair.Undefined
+    clock = "%H:%M:%S" if end - start < LONGEST_BY_SECOND else "%H:%M"
+    day, hour = "utcFormat(datum.value, '%-d %b')", f"utcFormat(datum.value, '{clock}')"
+    axis.labelExpr = f"utcFormat(datum.value, '%H:%M:%S') == '00:00:00' ? {day} : {hour}"
     axis.labelOverlap = True
-    return altair.X("x:T", title=chart.x_axis, scale=altair.Scale(type="utc"), axis=axis)
+    return altair.X("x:T", title=chart.x_axis, scale=altair.Scale(type="utc", domain=ends), axis=axis)
 
 
 def _names(chart: Chart) -> list[str]:
@@ -410,36 +423,54 @@ def _dots(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
 
 
 def _beside_marks(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
-    """Draw the names of series beside their marks, in front of lines that would cross them."""
+    """Draw the names of series and people beside their marks, in front of lines that would cross them."""
     import altair
 
     drawn = []
-    for each in _labels(chart):
+    color_of = dict(zip(_names(chart), COLORS, strict=False))
+    for each in [*_labels(chart), *name_people(chart, _width(chart))]:
         row = {"series": each.series, "label": each.label, "at": each.x, "y": each.y}
-        text = base.properties(data=altair.InlineData(values=[row])).encode(
-            description=altair.Undefined, text="series:N", color=_ink()
-        )
+        at = base.properties(data=altair.InlineData(values=[row]))
         if each.y is None:
-            text = text.encode(x=_x(chart, "at:Q"))
+            at = at.encode(x=_x(chart, "at:Q"))
         else:
-            text = text.encode(x=_over_x(chart, "at:Q"), y=altair.Y("y:Q", **_values_axis(chart)))
-        dx = {"left": GAP, "right": -GAP, "center": 0}[each.align]
+            at = at.encode(x=_over_x(chart, "at:Q"), y=altair.Y("y:Q", **_values_axis(chart)))
+        dx: float = {"left": GAP, "right": -GAP, "center": 0}[each.align]
+        if each.after is not None:
+            dx = each.after + SQUARE + GAP / 2
+            drawn.append(_square(at, each.after, color_of[each.series]))
+        text = at.encode(text="series:N", color=_ink())
         halo: dict[str, Any] = {"strokeWidth": 3, "stroke": "var(--behind)"}
-        drawn += [text.mark_text(align=each.align, dx=dx, dy=each.dy, **look) for look in (halo, {})]
+        drawn += [text.mark_text(aria=False, align=each.align, dx=dx, dy=each.dy, **look) for look in (halo, {})]
     return drawn
 
 
+def _square(at: "altair.Chart", after: float, color: str) -> "altair.Chart":
+    """Draw the square before the name of a series that is not at its mark."""
+    import altair
+
+    look: dict[str, Any] = {"shape": "square", "filled": True, "opacity": 1, "size": SQUARE**2}
+    square: altair.Chart = at.mark_point(aria=False, xOffset=after + SQUARE / 2, **look)
+    return square.encode(color=altair.value(color))
+
+
 def _inside_bars(base: "altair.Chart", chart: Chart, colors: Sequence[str]) -> "list[altair.Chart]":
-    """Draw the names of series inside their parts of the bars."""
+    """Draw the names of series inside their parts of the bars, or after the bars with a square of their colour."""
     import altair
 
     color_of = dict(zip(_names(chart), colors, strict=False))
     drawn = []
     for each in _labels(chart):
         row = {"series": each.series, "label": each.label, "middle": each.x}
-        text = base.properties(data=altair.InlineData(values=[row])).mark_text()
+        at = base.properties(data=altair.InlineData(values=[row])).encode(x="middle:Q")
+        if each.after is not None:
+            drawn.append(_square(at, each.after, color_of[each.series]))
+            text = at.mark_text(aria=False, align="left", dx=each.after + SQUARE + GAP / 2)
+            drawn.append(text.encode(text="series:N", color=_ink()))
+            continue
+        text = at.mark_text(aria=False)
         color = altair.value(_ON.get(color_of[each.series], "#000000"))
-        drawn.append(text.encode(description=altair.Undefined, text="series:N", x="middle:Q", color=color))
+        drawn.append(text.encode(text="series:N", color=color))
     return drawn
 
 
@@ -481,7 +512,8 @@ def _histogram(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     import altair
 
     y = altair.Y("start:Q", **_values_axis(chart))
-    return [base.mark_rect(x2Offset=-1).encode(x=_over_x(chart), x2="x_end", y=y, y2="end", color=_color(chart))]
+    bars = base.mark_rect(x2Offset=-1).encode(x=_over_x(chart), x2="x_end", y=y, y2="end", color=_color(chart))
+    return [bars, *_beside_marks(base, chart)]
 
 
 def _line(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
@@ -493,8 +525,8 @@ def _line(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     dashes = altair.Scale(domain=_names(chart), range=[[1, 0], *[[5, 4]] * max(len(chart.series) - 1, 1)])
     ends = [{"series": each.name, **asdict(each.points[-1])} for each in chart.series if each.points and is_named]
     # The first line rises to its end, so its name has room above it; the others go on from there.
-    above = lines.mark_text(align="right", baseline="bottom", dx=-8, dy=-2)
-    below = lines.mark_text(align="right", baseline="top", dx=-4, dy=24)
+    above = lines.mark_text(aria=False, align="right", baseline="bottom", dx=-8, dy=-2)
+    below = lines.mark_text(aria=False, align="right", baseline="top", dx=-4, dy=24)
     return [
         lines.mark_line(strokeWidth=2).encode(
             strokeDash=altair.StrokeDash("series:N", scale=dashes, legend=None), description="series:N"

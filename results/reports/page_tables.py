@@ -10,8 +10,6 @@ from results.reports.text import TYPE, TextCell, TextTable, text_table
 
 # Longer tables are useless on a page and take browsers seconds.
 MOST_ROWS = 200
-# A chart with more rows is about as high as two other cards.
-MOST_SHORT_ROWS = 6
 # Longer ones get their own frame.
 MOST_UNFRAMED = 24
 # With more, the columns share the width of a laptop: cells wrap and have less space around them.
@@ -56,12 +54,6 @@ class PageCard:
     simulated: str
     tables: Sequence[PageTable]
     chart: Chart | None
-
-    @property
-    def is_long(self) -> bool:
-        """Whether its chart has many rows."""
-        rows = {point.label for series in self.chart.series for point in series.points} if self.chart else set()
-        return bool(self.chart and not self.chart.x_axis and len(rows) > MOST_SHORT_ROWS)
 
     @property
     def notes(self) -> Sequence[str]:

@@ -77,14 +77,22 @@ def test_pairs_of_one_survey_share_people_and_have_no_interval() -> None:
     found = mean_of_pairs([(1, coefficient(0.5)), (1, coefficient(0.7))])
     assert found.value == pytest.approx(0.6)
     assert (found.low, found.reason) == (None, None)
-    assert found.no_interval is not None
+    assert str(found.no_interval).endswith("needs 5 surveys with a pair, and there is 1.")
 
 
 def test_pairs_of_a_survey_stand_together_in_the_interval() -> None:
-    # Surveys with .4 and .6, and with .8 and 1: mean .7, sums of distances -.4 and .4; sqrt(2 / 1 * .32) / 4 = .2, and
-    # t(1) = 12.7062 times that leaves the scale on both sides.
-    found = mean_of_pairs([(1, coefficient(0.4)), (1, coefficient(0.6)), (2, coefficient(0.8)), (2, coefficient(1.0))])
-    assert [found.value, found.low, found.high] == pytest.approx([0.7, -1, 1])
+    # Surveys with .4 and .6, with .8 and 1, and three of one pair with .7: mean .7, sums of distances -.4, .4 and 0;
+    # sqrt(5 / 4 * .32) / 7 = .0903508, and t(4) = 2.7764451 times that is .2508540.
+    pairs = [(1, 0.4), (1, 0.6), (2, 0.8), (2, 1.0), (3, 0.7), (4, 0.7), (5, 0.7)]
+    found = mean_of_pairs([(survey, coefficient(value)) for survey, value in pairs])
+    assert [found.value, found.low, found.high] == pytest.approx([0.7, 0.4491460, 0.9508540], abs=5e-7)
+
+
+def test_pairs_of_few_surveys_have_no_interval() -> None:
+    found = mean_of_pairs([(survey, coefficient(value)) for survey, value in enumerate(PUBLISHED[:4])])
+    assert (found.value, found.low, found.high) == (pytest.approx(0.52), None, None)
+    needs = "Too few pairs: an interval for other pairs needs 5 surveys with a pair, and there are 4."
+    assert found.no_interval == needs
 
 
 def test_without_a_pair_that_answered_enough_there_is_no_mean() -> None:

@@ -1,4 +1,7 @@
-"""Charts of results on a phone: letters keep their size, long labels are above the marks, wider charts scroll."""
+"""Charts and cards of results.
+
+On a phone letters keep their size, long labels are above the marks, and wider charts scroll.
+"""
 
 from pathlib import Path
 
@@ -52,6 +55,34 @@ def test_a_chart_wider_than_a_phone_scrolls_in_its_frame_and_letters_keep_their_
     assert (found["content"] > found["frame"]) == scrolls
     assert found["page"] == PHONE[0]
     assert found["shadows"] > len("none")
+
+
+def test_cards_keep_their_heights_in_two_columns_and_an_open_one_has_the_whole_width(page: Page) -> None:
+    def card(height: int) -> str:
+        parts = f'<div class="parts"><details><summary>Table</summary></details></div><p style="height: {height}px">'
+        return f'<article class="result" style="height: {height}px">{parts}</article>'
+
+    sections = "".join(
+        f"<section><h2>Section</h2>{''.join(map(card, heights))}</section>" for heights in ([400], [150], [150, 80])
+    )
+    set_window(page, 1366, 768)
+    styles = "".join((STYLES / f"{name}.css").read_text(encoding="utf-8") for name in ("workspace", "results"))
+    styles = f"body {{ margin: 0 }} {styles} .result {{ box-sizing: border-box }}"
+    page.set_content(f'<!doctype html><style>{styles}</style><body class="workspace"><div class="cards">{sections}')
+    where = """() => [...document.querySelectorAll("article")].map(card => {
+        const box = card.getBoundingClientRect();
+        return [Math.round(box.height), box.left > 683 ? "right" : "left", box.width > 683];
+    })"""
+    assert page.evaluate(where) == [
+        *([400, "left", False], [150, "right", False]),
+        *([150, "right", False], [80, "right", False]),
+    ]
+    page.locator("summary").nth(1).click()
+    assert page.evaluate(where)[1][1:] == ["left", True]
+    tops = page.evaluate(
+        "() => [...document.querySelectorAll('article')].map(each => each.getBoundingClientRect().top)"
+    )
+    assert tops[0] < tops[1] < tops[2], "the open card stays between those before and after it"
 
 
 def test_marks_with_links_are_reached_by_keyboard_and_named_for_screen_readers(page: Page) -> None:

@@ -7,10 +7,17 @@ import numpy as np
 
 from analytics.agreement import Coefficient, estimate, gwet_ac1, percent_agreement, specific_agreement
 from analytics.annotator_pairs import LEAST_SHARED, MeanOfPairs, Pair, mean_of_pairs, pairs_within
-from analytics.intervals.bootstrap import Interval, interval_of
+from analytics.intervals.bootstrap import LEAST_RATERS, Interval, interval_of
 from analytics.ratings import CodedRatings
 from results.reports.base import SEED, Cell, Chart, Column, LinkedCount, Point, Series, Table, Undefined
-from results.reports.cells import ends_of, intervals_note, limits_or_reason, range_or_reason, value_or_reason
+from results.reports.cells import (
+    ends_of,
+    intervals_axis,
+    intervals_note,
+    limits_or_reason,
+    range_or_reason,
+    value_or_reason,
+)
 from results.reports.explorer_links import list_query
 from results.reports.facts import AnswerFacts, StudyFacts
 from results.reports.labels import PARTS, AgreementLabels, answers_to, kappa_paradox_note, main_labels
@@ -155,7 +162,7 @@ def pairs_table(found: Mapping[str, Sequence[PairAgreement]]) -> Table:
         "out, and kinds are separate. Intervals of pairs: BCa bootstrap over questions, or jackknife over instances if "
         "an instance has several questions. Positive and negative agreement: on the first and second of two labels. "
         f"The mean leaves out pairs with fewer than {LEAST_SHARED} shared questions or without a kappa. Interval of "
-        "the mean: Student's t over surveys."
+        f"the mean: Student's t over surveys, with at least {LEAST_RATERS}."
     ]
     return Table("pairs", "Agreement of pairs of annotators", columns, rows, notes, list(found))
 
@@ -224,12 +231,13 @@ def pairs_chart(found: Mapping[str, Sequence[PairAgreement]]) -> Chart:
             mean = _mean_of(alike)
             if mean.n_pairs > 1 and mean.value is not None:
                 points.append(Point(f"{name}mean of {mean.n_pairs} pairs", mean.value, mean.low, mean.high))
+                reasons += [(points[-1].label, mean.no_interval)] if mean.no_interval else []
     known = [f"{point.label} {point.value:.2f}" for point in points if point.value is not None]
     has_intervals = any(point.low is not None for point in points)
-    axis = f"Cohen's kappa{', with its 95 % interval' * has_intervals}"
     words = f"Cohen's kappa{' with 95 % intervals' * has_intervals}: {', '.join(known) or 'none is defined'}."
     title = "Agreement of pairs of annotators"
     series = [Series("", points)]
+    axis = intervals_axis("Cohen's kappa", series, (reason for _, reason in reasons))
     note = intervals_note("Chart: intervals of pairs are for other questions.", reasons) if reasons else ""
     return Chart("pairs", title, words, "dots", "coefficient", axis, series, method=note)
 

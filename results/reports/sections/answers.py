@@ -13,7 +13,7 @@ from analytics.people import number_answers
 from analytics.position_bias import PositionBias, position_bias
 from analytics.work.pay import percentile
 from results.reports.base import Cell, Chart, Column, Point, Series, Table, Undefined
-from results.reports.cells import chart_intervals_note, limits_or_reason, value_or_reason
+from results.reports.cells import chart_intervals_note, intervals_axis, limits_or_reason, value_or_reason
 from results.reports.explorer_links import ALL
 from results.reports.facts import StudyFacts
 from results.reports.labels import answers_to
@@ -141,7 +141,7 @@ def rates_chart(study: StudyFacts) -> Chart:
         f"{each.name} " + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value)
         for each in series
     )
-    axis = "Share of the answers; lines: 95 % intervals"
+    axis = intervals_axis("Share of the answers", series, (each.share.reason for each in found))
     note = chart_intervals_note(
         (f"{each.option}, {category_label(each.category)}", each.share.reason) for each in found
     )

@@ -21,7 +21,7 @@ from analytics.alternative_annotator import (
 from analytics.intervals.prediction_powered_inference import METHOD, prediction_powered_scores
 from analytics.scores import Outcomes
 from results.reports.base import Cell, Chart, Column, Point, Range, Series, Table
-from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
+from results.reports.cells import intervals_axis, limits_or_reason, range_or_reason, value_or_reason
 from results.reports.facts import ProjectFacts
 from results.reports.sections.funnel import kept_instances
 from results.reports.sections.human_model_comparison import shared_units
@@ -110,7 +110,7 @@ def powered_chart(powered: Table) -> Chart:
         f"{each.name}: " + ", ".join(f"{point.label} {point.value or 0:.1%}" for point in each.points)
         for each in series
     )
-    title, axis = "Estimated score of people on the dataset", "Share right; lines: 95 % intervals"
+    title, axis = "Estimated score of people on the dataset", intervals_axis("Share right", series)
     return Chart("powered", title, f"{words}.", "dots", "share", axis, series)
 
 

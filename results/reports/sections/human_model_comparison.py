@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analytics.comparison import PeopleComparison, compare_people, holm
 from results.reports.base import Cell, Chart, Column, Point, Reference, Series, Table
-from results.reports.cells import limits_or_reason, value_or_reason
+from results.reports.cells import intervals_axis, limits_or_reason, value_or_reason
 from results.reports.sections.people import FOUR, OF_FOUR, UnitScore
 from results.reports.sections.scores import Baseline, questions_per_unit
 from results.reports.text import percent, short_model_names
@@ -71,7 +71,8 @@ def comparison_chart(baselines: Sequence[Baseline]) -> Chart:
         f"{each.name}: " + ", ".join(f"{point.label} {percent(point.value or 0)}" for point in each.points)
         for each in series
     )
-    title, axis = "People minus models", "Difference of the shares right; lines: 95 % intervals"
+    reasons = (each.found.reason for each in compared)
+    title, axis = "People minus models", intervals_axis("Difference of the shares right", series, reasons)
     lines = [Reference("equally good", 0)]
     return Chart("comparison", title, f"{words}.", "dots", "share", axis, series, lines)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from analytics.scores import CHANCE, Outcomes, Score, score, wilson_interval
 from results.reports.base import Cell, Chart, Column, LinkedCount, Point, Range, Reference, Report, Series, Table
-from results.reports.cells import share_of, share_range
+from results.reports.cells import intervals_axis, share_of, share_range
 from results.reports.explorer_links import ALL, list_query
 from results.reports.facts import ProjectFacts
 from results.reports.sections.funnel import (
@@ -126,7 +126,7 @@ def models_chart(project: ProjectFacts) -> Chart:
         + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value is not None)
         for each in series
     )
-    axis = f"{what}; lines: 95 % intervals"
+    axis = intervals_axis(what, series)
     note = "Chart: Wilson's intervals, for other instances."
     lines = [Reference("chance", chance)]
     return Chart("models", title, f"{words}.", "dots", "share", axis, series, lines, method=note if series else "")

@@ -8,7 +8,7 @@ from analytics.intervals.bootstrap import LEAST_RATERS
 from analytics.preferences import Comparison, Limits, Preferences, Standing, preferences
 from analytics.scores import Score
 from results.reports.base import Cell, Chart, Column, Point, Series, Table, Undefined
-from results.reports.cells import ends_of, intervals_note, range_or_reason, share_of, value_or_reason
+from results.reports.cells import ends_of, intervals_axis, intervals_note, range_or_reason, share_of, value_or_reason
 from results.reports.explorer_links import ALL
 from results.reports.facts import StudyFacts
 from results.reports.labels import answers_to, units_of
@@ -111,11 +111,9 @@ def preferences_chart(found: Sequence[CriterionPreferences]) -> Chart:
         for each in series
     )
     title = "How often each image would be preferred to an average one"
-    axis = "Preferred to an average image, ties apart; lines: 95 % intervals"
-    note = intervals_note(
-        "Chart: intervals are for other instances and their questions.",
-        ((series.name, _no_interval(each)) for series, each in zip(series, scored, strict=True)),
-    )
+    reasons = [(each.name, _no_interval(of_one)) for each, of_one in zip(series, scored, strict=True)]
+    axis = intervals_axis("Preferred to an average image, ties apart", series, (reason for _, reason in reasons))
+    note = intervals_note("Chart: intervals are for other instances and their questions.", reasons)
     return Chart("preferences", title, f"{words}.", "dots", "share", axis, series, method=note if scored else "")
 
 

@@ -10,6 +10,7 @@ from analytics.scores import CHANCE, Score, sum_of_scores
 from results.reports.base import INSTANCES, Cell, Chart, Column, LinkedCount, Point, Reference, Series, Table, Undefined
 from results.reports.cells import (
     chart_intervals_note,
+    intervals_axis,
     limits_or_reason,
     range_over_instances,
     share_of,
@@ -414,13 +415,14 @@ def scores_chart(baselines: Sequence[Baseline]) -> Chart:
     )
     whole = any(each.has_whole for each in baselines)
     what = "Group score" if whole else "Share right"
-    axis = f"{what}; lines: 95 % intervals"
-    note = chart_intervals_note(
+    reasons = [
         (f"{baseline.study.slug}: " * several + f"{HUMANS}, {category_label(category)}", people_score(judged).reason)
         for baseline in baselines
         if (shown := first_score(baseline)) is not None
         for category, judged in _drawn(baseline, shown).items()
-    )
+    ]
+    axis = intervals_axis(what, series, (reason for _, reason in reasons))
+    note = chart_intervals_note(reasons)
     described = f"{what}. {words}."
     title, lines = f"{what} per category", _lines(baselines)
     return Chart("scores", title, described, "dots", "share", axis, series, lines, method=note)

@@ -8,7 +8,7 @@ import pytest
 
 from results.reports import charts
 from results.reports.base import Chart, ChartForm, Point, Reference, Series
-from results.reports.chart_labels import GAP, HEIGHT, LETTER, Label, place_labels
+from results.reports.chart_labels import GAP, HEIGHT, LETTER, Label, name_people, place_labels
 
 PEOPLE = Series("Humans", [Point("all (n = 5)", 0.8675, 0.8405, 0.8919), Point("add <obj>", 0.5)])
 MODEL = Series("CLIP", [Point("all (n = 5)", 0.3, 0.2, 0.4), Point("add <obj>", None)])
@@ -91,6 +91,21 @@ def test_every_form_draws_one_point_with_its_words(form: ChartForm, is_time: boo
     svg = charts.draw(chart(form, one_of(form), references=[Reference("half", 0.5)], x_is_time=is_time)).svg
     assert [words for words in tooltips(svg) if words.startswith("A: 50.00 %")]
     assert "half: " in " ".join(tooltips(svg))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_name_of_a_series_beside_its_marks_has_no_tooltip_of_its_own(form: ChartForm) -> None:
+    later = 600_000
+    named = [one_of(form, 0, "Humans"), one_of(form, later, "CLIP"), Series("Gone", [Point("A", None, x=TIME + later)])]
+    svg = charts.draw(chart(form, *named[: 3 if form == "heat" else 2])).svg
+    assert "undefined" not in svg
+    names = [text for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if "Humans" in (text.text or "")]
+    assert names
+    for name in names:
+        title = name.find(f"{SVG}title")
+        # Beside a bar it follows the number, which has the words of the bar.
+        assert title is None or (form == "bars" and str(title.text).startswith("Humans, A: 50.00 %"))
+        assert title is not None or name.get("pointer-events") == "none", "it hides no tooltip behind it"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -283,8 +298,8 @@ def test_names_without_room_stay_in_a_legend() -> None:
     wide = [Series(name, [Point("all", 0.5, 0, 1)]) for name in ("m" * 40, "Humans")]
     assert place_labels(chart("dots", *wide), 290) == []
     assert has_legend(chart("dots", *wide))
-    # A part of 10 % of a bar is 29 units wide, and five letters with a gap need 36.
-    parts = [Series("right", [Point("all", 0.9)]), Series("wrong", [Point("all", 0.1)])]
+    # Nor has a part without a bar.
+    parts = [Series("right", [Point("all", 1)]), Series("wrong", [Point("all", 0)])]
     assert has_legend(chart("stacked", *parts))
 
 
@@ -297,11 +312,74 @@ def test_parts_of_bars_are_named_inside_in_the_first_row_with_room() -> None:
     ]
 
 
-def test_bars_are_named_after_their_number() -> None:
-    asked, kept = Series("asked", [Point("all", 70), Point("b", 20)]), Series("accepted", [Point("all", 9)])
-    shown = chart("bars", asked, kept, shown="count")
-    assert {"70", "20 asked", "9 accepted"} <= set(texts(charts.draw(shown).svg))
+def test_names_of_small_parts_are_after_the_bar_with_a_square_in_their_color() -> None:
+    """Parts of 5 % are 14.5 of 290 units wide. Letters are 5.6, a square 9, and gaps 8 units wide."""
+    small = Series("wrong", [Point("all", 0.05)]), Series("open", [Point("all", 0.05)])
+    shown = chart("stacked", Series("right", [Point("all", 0.9)]), *small)
+    # The second name begins 9 + 5 * 5.6 + 16 = 53 units after the first.
+    placed = [replace(label, x=round(label.x, 6)) for label in place_labels(shown, 290)]
+    assert placed == [
+        Label("right", "all", 0.45, "center"),
+        Label("wrong", "all", 1, "left", after=8),
+        Label("open", "all", 1, "left", after=61),
+    ]
     assert not has_legend(shown)
+    svg = ElementTree.fromstring(charts.draw(shown).svg)
+    squares = [path for path in svg.iter(f"{SVG}path") if path.get("d") == "M-4.5,-4.5h9v9h-9Z"]
+    assert [square.get("fill") for square in squares] == ["var(--chart-2)", "var(--chart-3)"]
+    # Beyond the plot, names may have 140 units.
+    assert has_legend(chart("stacked", Series("right", [Point("all", 0.9)]), replace(small[0], name="m" * 25)))
+
+
+def test_the_names_of_a_histogram_are_over_low_bars_right_of_a_reference() -> None:
+    """Ten bins of 44 of 440 units: names of 5 letters need 9 + 28 + 16 = 53, which is 1.2 bins.
+
+    A line of 16 of 200 units is 0.8 of 10 answers, so two need bars of at most 8.4.
+    """
+
+    def bins(name: str, *heights: int) -> Series:
+        return Series(name, [Point(f"{x}", height, x=x, x_end=x + 1) for x, height in enumerate(heights)])
+
+    named = bins("ann's", 5, 4, 4, 1, 0, 0, 0, 0, 0, 9), bins("ben's", 5, 2, 1, 1, 0, 0, 0, 0, 0, 0)
+    shown = chart("histogram", *named, references=[Reference("median", 8.5)], shown="count")
+    placed = [replace(label, y=round(label.y or 0, 6)) for label in place_labels(shown, 440)]
+    assert placed == [
+        Label("ann's", "", 7, "left", 9.6, after=4),
+        Label("ben's", "", 7, "left", 8.8, after=4),
+    ]
+    assert not has_legend(shown)
+    assert {"ann's", "ben's"} <= set(texts(charts.draw(shown).svg))
+    high = [replace(each, points=[replace(point, value=5) for point in each.points]) for each in named]
+    assert has_legend(chart("histogram", *high, shown="count"))
+
+
+def test_bars_are_named_after_their_number_in_the_first_row_that_has_both() -> None:
+    asked = Series("asked", [Point("imported", 70), Point("a", 30), Point("b", 20)])
+    kept = Series("accepted", [Point("a", 0), Point("b", 9)])
+    shown = chart("bars", asked, kept, shown="count")
+    assert {"70", "30", "0", "20 asked", "9 accepted"} <= set(texts(charts.draw(shown).svg))
+    assert not has_legend(shown)
+    apart = chart("bars", asked, replace(kept, points=[Point("c", 9)]), shown="count")
+    assert {"70", "30 asked", "20", "9 accepted"} <= set(texts(charts.draw(apart).svg))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "first", "last"),
+    [
+        (40, "12:00:00", "12:00:40"),
+        (3 * 3600, "12:00", "15:00"),
+        (10 * 86400, "22 Nov", "30 Nov"),
+        (0, "12:00:00", "12:00:10"),
+    ],
+    ids=["a minute", "hours", "days", "one moment"],
+)
+def test_ticks_of_a_time_axis_differ_from_each_other(seconds: int, first: str, last: str) -> None:
+    """From 20 November 2025, 12:00 UTC."""
+    points = [Point("start", 0, x=TIME), Point("end", 5, x=TIME + 1000 * seconds)]
+    svg = charts.draw(chart("line", Series("Given", points), shown="count", x_axis="Time", x_is_time=True)).svg
+    ticks = [text for text in texts(svg) if re.fullmatch(r"\d\d(:\d\d)+|\d+ Nov", text)]
+    assert (ticks[0], ticks[-1]) == (first, last)
+    assert len(set(ticks)) == len(ticks) > 2
 
 
 def test_names_in_a_scatter_plot_meet_no_dot_and_no_other_name() -> None:
@@ -313,6 +391,24 @@ def test_names_in_a_scatter_plot_meet_no_dot_and_no_other_name() -> None:
     # The last dot is at 419 of 440 units; 80 more are free beyond the plot.
     assert labels["other"] == Label("other", "d", 10, "left", 0.5)
     assert HEIGHT == 200
+
+
+def test_the_eight_people_farthest_from_the_others_are_named_in_a_scatter_plot() -> None:
+    """The median is at 5 s and 0.5; ten are near it, and nine at 6, 7 and up to 14 s."""
+    near = [Point(f"N-{place}", 0.5, x=5 - place / 1000, link=f"N-{place}") for place in range(10)]
+    far = [Point(f"F-{place}", 0.5, x=6 + place, link=f"F-{place}") for place in range(9)]
+    shown = chart("scatter", Series("", [*near, *far]))
+    assert {label.series for label in name_people(shown, 440)} == {f"F-{place}" for place in range(1, 9)}
+    assert {f"F-{place}" for place in range(1, 9)} <= set(texts(charts.draw(shown).svg))
+    counts = [replace(point, link="?state=accepted") for point in far]
+    assert name_people(chart("scatter", Series("", counts)), 440) == []
+    # Seven capital letters are 53 wide: beside each other below dots that are 50 apart, they would meet.
+    close = [Point(name, 1, x=x, link=name) for name, x in (("A-QW6UD", 9.0), ("A-AFMTF", 10.3))]
+    beside = {label.series: label.align for label in name_people(chart("scatter", Series("", close)), 440)}
+    assert beside == {"A-QW6UD": "right", "A-AFMTF": "left"}
+    # All at one place: one name of four letters has room at each of four sides.
+    together = [Point(f"A-{place:02}", 0.5, x=5, link=f"A-{place:02}") for place in range(10)]
+    assert len(name_people(chart("scatter", Series("", together)), 440)) == 4
 
 
 def test_pages_head_charts_and_files_have_the_title_in_the_picture(drawing: charts.Drawing) -> None:

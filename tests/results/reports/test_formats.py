@@ -198,7 +198,7 @@ def test_json_says_what_made_it_and_when() -> None:
     noon = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
     twice = [written("json", report_of(PROJECT, made_at=noon)) for _ in range(2)]
     assert json.loads(twice[0])["made"] == {
-        "report_version": 9,
+        "report_version": 10,
         "lineup_version": tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"],
         "at": "2026-03-01T12:00:00+00:00",
         "seed": 7,
@@ -229,7 +229,7 @@ def test_every_format_has_the_sentences_in_the_order_of_the_cards(format: str) -
 def test_the_charts_say_what_their_axes_measure() -> None:
     assert {chart.name: chart.axis for chart in report_of(PROJECT).charts} == {
         "funnel": "Instances",
-        "pairs": "Cohen's kappa",
+        "pairs": "Cohen's kappa; no intervals",
         "scores": "Group score; lines: 95 % intervals",
         "models": "Group score; lines: 95 % intervals",
         "comparison": "Difference of the shares right; lines: 95 % intervals",

@@ -74,6 +74,7 @@ def test_a_criterion_that_no_score_fits_says_why_and_is_in_no_chart() -> None:
     # Two instances are too few for an interval.
     assert {(point.low, point.high) for point in chart.series[0].points} == {(None, None)}
     assert chart.method.endswith(f"No interval: {FIT}. {SMALL}")
+    assert chart.axis == "Preferred to an average image, ties apart; no intervals: fewer than 20 questions"
 
 
 def test_intervals_that_can_be_relied_on_are_in_table_and_chart() -> None:
@@ -89,7 +90,9 @@ def test_intervals_that_can_be_relied_on_are_in_table_and_chart() -> None:
     interval = first["95 % interval over questions"]
     assert isinstance(interval, Range)
     assert interval.low < log(2) / 2 < interval.high
-    point = preferences_chart(found).series[0].points[0]
+    chart = preferences_chart(found)
+    assert chart.axis.endswith("; lines: 95 % intervals")
+    point = chart.series[0].points[0]
     # A score s is preferred to one of 0 in 1 / (1 + e^-s) of all comparisons.
     assert [point.low, point.high] == pytest.approx([1 / (1 + exp(-end)) for end in (interval.low, interval.high)])
 
