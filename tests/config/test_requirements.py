@@ -1,7 +1,7 @@
 """`make demo` installs requirements.txt alone: what the application imports must be in it.
 
-Only scorers and a maker import more, when they load a model: that is in requirements-gpu.txt. So does what trains the demo's model:
-that is in requirements-training.txt, beside it.
+Only scorers and a maker import more, when they load a model: that is in requirements-gpu.txt. So does what trains the
+demo's model: that is in requirements-training.txt, beside it.
 """
 
 import ast
