@@ -132,6 +132,9 @@ def test_a_new_account_gets_one_demo_and_is_told_when_no_worker_makes_it(newcome
     assert [browser.post("/demo/").status_code for _ in range(2)] == [302, 302]
     project, job = Project.objects.get(), Job.objects.get()
     assert (project.is_demo, project.memberships.get().role) == (True, "owner")
+    home = words_of(browser.get("/"))
+    assert f'<p class="muted">{project.slug} · being created</p>' in home, "its events are backdated"
+    assert "needs-action" not in home
     assert "No worker has started it yet" not in words_of(browser.get("/demo/progress/"))
     Job.objects.update(asked_at=job.asked_at - demo_project.SOON)
     assert "No worker has started it yet" in words_of(browser.get("/demo/progress/"))

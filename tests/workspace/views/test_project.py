@@ -56,7 +56,7 @@ def test_the_home_page_says_what_each_project_accepted_and_marks_one_that_needs_
     page = words_of(client.get("/"))
     assert "<dt>Accepted</dt><dd>1 <small>of 4</small></dd>" in page, "it asks about all four instances"
     assert page.count("<dt>Accepted</dt>") == 1, "the other has no dataset"
-    assert "1</a> <small>of 4 asked, in the dataset</small>" in words_of(client.get("/projects/vases/"))
+    assert "1</a> <small>of 4 asked</small>" in words_of(client.get("/projects/vases/"))
     assert f"<p>{get_kind(STEP_3['kind']).title}</p>" in page
     assert "<p>No studies yet</p>" in page
     assert needs(client) == {"vases": [], "empty": ["instances to import"]}

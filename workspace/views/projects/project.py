@@ -110,9 +110,10 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _demo(user: User) -> dict[str, Any]:
-    """Return the context of the demo project of `user`."""
+    """Return the context of the demo project of `user`. making: while it is created, when its events are backdated."""
     demo = demo_of(user)
-    return {"demo": demo, "lacks_worker": demo is not None and demo.lacks_worker(timezone.now())}
+    making = demo.project if demo and not (demo.is_made or demo.has_failed) else None
+    return {"demo": demo, "making": making, "lacks_worker": demo is not None and demo.lacks_worker(timezone.now())}
 
 
 @never_cache
