@@ -161,7 +161,7 @@ def test_the_preview_shows_what_the_box_adds(client: Client, partly_undone: Proj
     assert f"<dt>{ASKED_AGAIN}</dt><dd>4</dd>" in part
     assert "<dt>Their pay, without fees</dt><dd>USD 3.00</dd>" in part
     assert "<dt>Answers still to come</dt><dd>0 now, 4 afterwards</dd>" in part
-    assert "<dt>Cost to come, without fees</dt><dd>USD 0.00 now, 3.00 afterwards</dd>" in part
+    assert "<dt>Cost to come, without fees</dt><dd>USD 0.00 now, USD 3.00 afterwards</dd>" in part
     assert ASKED_AGAIN not in words_of(client.post(address, {"preview": "yes"}, headers={"HX-Request": "true"}))
     # Without scripts the whole page comes, with what was typed.
     page = words_of(client.post(address, ticked))
