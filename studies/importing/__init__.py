@@ -86,7 +86,9 @@ def _leaves_pictures(item: Record | Note) -> bool:
 
 def format_title(name: str) -> str:
     """Return a format in words with its name behind; the name alone for a format that is gone."""
-    return f"{TITLES[name]} ({name})" if name in TITLES else name
+    if name not in IMPORTERS:
+        return name
+    return f"{TITLES.get(name, name.replace('-', ' ').capitalize())} ({name})"
 
 
 def describe_format(name: str) -> str:

@@ -55,14 +55,14 @@ def test_a_large_study_is_extended_by_a_job_that_the_page_follows(editor: Client
     assert "<strong>The study is being extended.</strong>" in words_of(page)
     assert "Waiting for the worker" in words_of(page)
     assert (Seat.objects.count(), Study.objects.get().answers) == (1, 1)
-    assert "Extension of best-vase" in words_of(editor.get("/jobs/"))
+    assert f"Extension of {Study.objects.get().title}" in words_of(editor.get("/jobs/"))
     assert 'hx-trigger="every 2s"' in editor.get(f"{PAGE}job/").content.decode()
     assert run_now(sent[0]).state == JobState.DONE
     assert (Seat.objects.count(), Study.objects.get().answers) == (3, 3)
     assert [event.by_name for event in Event.objects.filter(what="more answers wanted")] == ["editor"]
     assert editor.get(f"{PAGE}job/")["HX-Refresh"] == "true"
     assert "The study is being extended." not in words_of(editor.get(PAGE))
-    assert "Extension of best-vase" in words_of(editor.get("/jobs/"))
+    assert f"Extension of {Study.objects.get().title}" in words_of(editor.get("/jobs/"))
 
 
 def test_the_preview_counts_what_is_added_without_adding_it(

@@ -49,7 +49,7 @@ def test_a_large_study_is_launched_by_a_job_that_the_page_follows(
     assert "<strong>The study is being launched.</strong>" in words_of(page)
     assert "Waiting for the worker" in words_of(page)
     assert state(draft) == StudyState.DRAFT
-    assert "Launch of birds-step-3" in words_of(client.get("/jobs/"))
+    assert f"Launch of {draft.title}" in words_of(client.get("/jobs/"))
     fragment = client.get(f"{PAGE}job/")
     assert 'hx-trigger="every 2s"' in fragment.content.decode()
     (job,) = sent
@@ -58,7 +58,7 @@ def test_a_large_study_is_launched_by_a_job_that_the_page_follows(
     event = Event.objects.get(what="study launched")
     assert (event.by_name, event.study) == (researcher.get_username(), draft)
     assert client.get(f"{PAGE}job/")["HX-Refresh"] == "true"
-    assert "Launch of birds-step-3" in words_of(client.get("/jobs/"))
+    assert f"Launch of {draft.title}" in words_of(client.get("/jobs/"))
 
 
 def test_the_bar_of_a_launch_says_how_many_questions_are_made(
