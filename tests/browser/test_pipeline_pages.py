@@ -138,7 +138,7 @@ def test_a_question_of_an_instance_is_closed_until_somebody_opens_it_or_a_link_l
 
 
 # Number of pictures -> the smallest side of each, in a window of a small laptop.
-SMALLEST_SIDES = {2: 260, 4: 180, 9: 120}
+SMALLEST_SIDES = {2: 260, 4: 180, 9: 112}
 
 
 def test_disagreements_show_large_pictures_and_their_buttons_without_scrolling(
