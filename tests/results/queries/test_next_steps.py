@@ -134,7 +134,7 @@ def test_what_open_places_can_give_is_told_from_what_whoever_arrives_can_give(cl
     # One place is left in step 3, and one accepted instance waits for whoever comes to step 4.
     assert sorted(steps(project)) == [("wait", "step-3", 1), ("wait", "step-4", 0)]
     assert "1 answer of step-3 still to come" in text_of(client, "/projects/vases/")
-    assert "1 accepted item waits for step-4: its place opens when" in text_of(client, "/projects/vases/")
+    assert "1 accepted item waits for step-4." in text_of(client, "/projects/vases/")
     assert "1 item of step-3 waits for this study" in text_of(client, "/studies/vases/step-4/")
     # Ann no longer counts: her place is taken, so that her answer cannot come again, and nothing waits any more.
     exclude(project, "ann")
