@@ -163,6 +163,8 @@ def test_disagreements_show_large_pictures_and_their_buttons_without_scrolling(
         set_window(page, 1366, 768)
         page.goto(f"{live_server.url}/studies/vases/{question.study.slug}/disagreements/?question={question.pk}")
         shown = page.locator(".adjudication-question .asked img")
+        for image in shown.all():
+            expect(image).to_have_js_property("complete", True)
         boxes = [box for image in shown.all() if (box := image.bounding_box())]
         n = len(boxes)
         assert min(min(box["width"], box["height"]) for box in boxes) >= SMALLEST_SIDES.get(n, 260), n
