@@ -45,13 +45,18 @@ def to_results(answer: Mapping[str, Any]) -> tuple[MakerIdentity, list[Sequence[
     return MakerIdentity(**answer["identity"]), results
 
 
-def _plain(made: Made) -> dict[str, str]:
+def _plain(made: Made) -> dict[str, Any]:
     if isinstance(made, MadeText):
         return {"text": made.text, "prompt": made.prompt}
-    return {"image": b64encode(made.data).decode(), "prompt": made.prompt, "problem": made.problem}
+    return {
+        "image": b64encode(made.data).decode(),
+        "seed": made.seed,
+        "prompt": made.prompt,
+        "problem": made.problem,
+    }
 
 
-def _made(plain: Mapping[str, str]) -> Made:
+def _made(plain: Mapping[str, Any]) -> Made:
     if "text" in plain:
         return MadeText(plain["text"], plain["prompt"])
-    return MadeImage(b64decode(plain["image"]), plain["prompt"], plain["problem"])
+    return MadeImage(b64decode(plain["image"]), plain["seed"], plain["prompt"], plain["problem"])

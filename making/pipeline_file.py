@@ -179,7 +179,7 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
         if stage.name in images and stage.filters:
             yield ("stages", number, "filters"), f"Filters read texts, and `{stage.make}` makes images."
     try:
-        pipeline.ordered_stages  # noqa: B018 (raises)
+        list(pipeline.ordered_stages)
     except CycleError as error:
         circle = " of ".join(f"`{name}`" for name in error.args[1])
         yield ("stages",), f"The stages go in a circle: {circle}. Begin one of them at the {START}."

@@ -7,13 +7,13 @@ from django.db import transaction
 
 from background.errors import Failed
 from background.work import RunningJob
+from making.actions.stages import BATCH
 from making.models import Candidate, Pipeline
 from making.pipeline_file import START, Instances, PipelineFile
 from studies.models import Instance, InstanceImage
 
 # The last phase of a pipeline.
 INSTANCES = "instances"
-BATCH = 200
 COPIED = ("source", "licence", "generator")
 
 

@@ -11,7 +11,7 @@ from background.models import Job
 from background.work import RunningJob, Work
 from making.actions.batches import worker_is_done
 from making.actions.instances import INSTANCES, store_instances
-from making.actions.stages import StageRun, run_stage
+from making.actions.stages import BATCH, StageRun, run_stage
 from making.models import Candidate, Pipeline
 from making.pipeline_file import START, PipelineFile, read_pipeline
 from studies.actions.events import Actor, What, name_of, person, record
@@ -20,7 +20,6 @@ from studies.errors import StudyError
 from studies.models import Project
 
 KIND = "making.pipeline"
-BATCH = 200
 # Texts that a trial begins with.
 TRIAL_TEXTS = 10
 

@@ -20,6 +20,7 @@ from making.pipeline_file import PipelineFile, Stage
 from making.texts import comparable
 from studies.importing.pictures import NotAPicture
 
+# Candidates that are made, or turned into instances, in one transaction.
 BATCH = 200
 CHECKER = "checker"
 
@@ -88,6 +89,7 @@ class StageRun:
         if not isinstance(made, MadeImage):
             one.text = made.text
             return one
+        one.seed = made.seed
         if made.problem:
             one.state, one.rejected_by, one.reason = Candidate.State.REJECTED, CHECKER, made.problem
             rejected = self.pipeline.candidates.filter(stage=self.stage.name, state=Candidate.State.REJECTED)

@@ -44,9 +44,14 @@ class MadeText:
 
 @dataclass(frozen=True, slots=True)
 class MadeImage:
-    """An image that a maker made. `data`: the bytes of a PNG file. `problem`: why its checker rejects it, or ""."""
+    """An image that a maker made.
+
+    `data`: the bytes of a PNG file. `seed`: its own, which makes it again. `problem`: why its checker rejects it, or
+    "".
+    """
 
     data: bytes
+    seed: int
     prompt: str = ""
     problem: str = ""
 

@@ -94,7 +94,7 @@ class _Loaded(LoadedMaker):
             return NothingMade("The text is empty.")
         options = self._options
         # On the CPU, so that the same seed begins with the same noise on every device.
-        seeds = [self._torch.Generator("cpu").manual_seed(request.seed + number) for number in range(request.count)]
+        seeds = [request.seed + number for number in range(request.count)]
         with self._torch.inference_mode():
             images = self._pipeline(
                 prompt=[request.text] * request.count,
@@ -103,9 +103,12 @@ class _Loaded(LoadedMaker):
                 guidance_scale=options.guidance,
                 width=options.width,
                 height=options.height,
-                generator=seeds,
+                generator=[self._torch.Generator("cpu").manual_seed(seed) for seed in seeds],
             ).images
-        return [MadeImage(_png(image), request.text, self._checker.problem(image)) for image in images]
+        return [
+            MadeImage(_png(image), seed, request.text, self._checker.problem(image))
+            for image, seed in zip(images, seeds, strict=True)
+        ]
 
 
 class _Checker:
@@ -124,12 +127,17 @@ class _Checker:
 
     def problem(self, image: Any) -> str:
         """Return why an image is rejected, as a sentence, "" if it is not."""
-        if all(high - low < FLAT_BELOW for low, high in image.convert("RGB").getextrema()):
+        if is_flat(image):
             return "The image is broken: it has only one colour."
         if self._classify is None:
             return ""
         label = str(self._classify(image, top_k=1)[0]["label"]).casefold()
         return f"The checker calls the image {label}." if label in UNSAFE else ""
+
+
+def is_flat(image: Any) -> bool:
+    """Whether an image (of Pillow) has only one colour."""
+    return all(high - low < FLAT_BELOW for low, high in image.convert("RGB").getextrema())
 
 
 def _png(image: Any) -> bytes:

@@ -50,7 +50,8 @@ class Painter(LoadedMaker):
         if "nothing" in request.text:
             return NothingMade("There is nothing to see.")
         problem = UNSAFE if "unsafe" in request.text else ""
-        return [MadeImage(paint(request.text, request.seed + n), request.text, problem) for n in range(request.count)]
+        seeds = [request.seed + number for number in range(request.count)]
+        return [MadeImage(paint(request.text, seed), seed, request.text, problem) for seed in seeds]
 
 
 def paint(text: str, seed: int) -> bytes:

@@ -4,6 +4,7 @@ import hashlib
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from diffusers import AutoencoderKL, DDIMScheduler, StableDiffusionPipeline, UNet2DConditionModel
@@ -12,7 +13,7 @@ from transformers import CLIPTextConfig, CLIPTextModel, ViTConfig, ViTForImageCl
 
 from making.errors import CannotMake
 from making.makers import LoadedMaker, MadeImage, NothingMade, Request
-from making.makers.diffusers import Diffusers
+from making.makers.diffusers import Diffusers, is_flat
 from tests.models.tiny_words import tokenizer
 
 WORDS = ["<pad>", "<start>", "<end>", "<unk>", "a", "on", "dog", "cat", "two", "red", "birds"]
@@ -157,11 +158,18 @@ def test_what_the_checker_calls_unsafe_is_marked(label: str, problem: str, model
     assert made.problem == problem
 
 
-def test_an_image_of_one_colour_is_broken(model: Path) -> None:
-    loaded = options().load(str(model))
-    checker = loaded._checker  # type: ignore[attr-defined]
-    assert checker.problem(Image.new("RGB", (SIDE, SIDE), "black")) == "The image is broken: it has only one colour."
-    assert checker.problem(Image.linear_gradient("L")) == ""
+def test_an_image_made_alone_with_its_own_seed_is_the_same(maker: LoadedMaker) -> None:
+    (together,) = images(maker, Request("a dog", 2, 7))
+    assert [each.seed for each in together] == [7, 8]
+    (alone,) = images(maker, Request("a dog", 1, 8))
+    # In a batch of another size the last bits of a number may differ.
+    pixels = [np.asarray(Image.open(BytesIO(each.data)), dtype=int) for each in (together[1], alone[0])]
+    assert np.abs(pixels[0] - pixels[1]).max() <= 1
+
+
+def test_an_image_of_one_colour_is_flat() -> None:
+    assert is_flat(Image.new("RGB", (SIDE, SIDE), "black"))
+    assert not is_flat(Image.linear_gradient("L"))
 
 
 @pytest.mark.parametrize("part", ["model", "checker"])

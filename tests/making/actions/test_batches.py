@@ -116,7 +116,7 @@ def test_four_images_of_each_caption_become_candidates_of_an_instance(
     expected = [hashlib.sha256(paint("A dog.", seed + number)).hexdigest() for number in range(4)]
     assert list(uses.values_list("image", flat=True)) == expected
     assert (uses[0].role, uses[0].licence, uses[0].source) == ("candidate", "CC0", "Made from: A dog.")
-    assert uses[0].generator == f"paint:plain 1, seed {seed}"
+    assert [use.generator for use in uses] == [f"paint:plain 1, seed {seed + number}" for number in range(4)]
     assert made[0].captions == {"caption": "A dog."}
     (counts,) = stage_yields(pipeline)
     assert (counts.parents, counts.kept, counts.rejected, counts.not_made) == (4, 8, 4, 1)

@@ -303,7 +303,10 @@ def test_makers_are_loaded_only_by_the_job(monkeypatch: pytest.MonkeyPatch, proj
         raise AssertionError
 
     monkeypatch.setattr(words, "tagger_of", refuse)
-    request_pipeline(project=project, source=FILE, by="test", now=NOON)
+    _, job = request_pipeline(project=project, source=FILE, by="test", now=NOON)
+    assert job is not None
+    assert not Candidate.objects.exists()
+    assert run_now(job, now=NOON).state == JobState.FAILED
 
 
 def test_what_a_pipeline_made_has_its_name_as_a_tag(project: Project) -> None:
