@@ -1,7 +1,7 @@
 """The people of a project, the page of one person, and exclusions, inclusions and withdrawals after a preview."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
@@ -99,6 +99,25 @@ CHANGES = {
 }
 
 
+# Makes changes with a reason, in one transaction; returns the effects of each.
+Act = Callable[..., Mapping[str, RemovalEffects | ReopenedPlaces]]
+
+
+@dataclass
+class Foreseen:
+    """What would follow from a change.
+
+    effects: of the change and, where others can be asked, of asking them. to_come: what is still to come before, and
+    after each of these. accepted: study, accepted items now and afterwards. dataset: its items now and afterwards, None
+    without a dataset.
+    """
+
+    effects: dict[str, RemovalEffects | ReopenedPlaces] = field(default_factory=dict)
+    to_come: list[ToCome] = field(default_factory=list)
+    accepted: list[tuple[str, int, int]] = field(default_factory=list)
+    dataset: tuple[int, int | None] | None = None
+
+
 @project_view(Verb.REMOVE_PEOPLE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: HttpRequest, project: Project, name: str, change: str) -> HttpResponse:
@@ -127,38 +146,22 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
             effects_said = " ".join(say_effects(name, each) for name, each in done.items())
             messages.success(request, f"{person.name}{doing.done} {effects_said}")
             return redirect("person", project.slug, person.name)
-    foreseen = dict[str, RemovalEffects | ReopenedPlaces]()
-    accepted, dataset = list[tuple[str, int, int]](), None
-    # It counts what others would be asked, whether that is chosen or not, and needs a reason that nobody has typed yet.
-    to_come = [count_to_come(project)]
-
-    def preview() -> list[ToCome]:
-        for each in (change, *(["reopen"] if can_replace else [])):
-            foreseen.update(act("foreseen", each))
-            to_come.append(count_to_come(project))
-        return to_come
-
+    foreseen = Foreseen()
     try:
-        if change == "reopen":
-            participants.foresee(preview)
-        else:
-            items, by_study = _accepted(project)
-            _, items_after, by_study_after = participants.foresee(lambda: (preview(), *_accepted(project)))
-            dataset = None if items is None else (items, items_after)
-            accepted = [(study, n, by_study_after[study]) for study, n in by_study.items()]
+        _foresee(foreseen, project, change, act)
     except CannotRemove as error:
         problem = problem or error.message
     context = {
         "project": project,
         "person": person,
         "change": doing,
-        "effects": foreseen.get(change),
-        "follows": effect_counts(change, foreseen[change]) if foreseen else (),
-        "to_come": _compare(to_come[0], to_come[2 if replaces else 1]) if foreseen else None,
-        "accepted": accepted,
-        "dataset": dataset,
+        "effects": foreseen.effects.get(change),
+        "follows": effect_counts(change, foreseen.effects[change]) if foreseen.effects else (),
+        "to_come": _compare(foreseen.to_come[0], foreseen.to_come[2 if replaces else 1]) if foreseen.effects else None,
+        "accepted": foreseen.accepted,
+        "dataset": foreseen.dataset,
         "includes": change == "include",
-        "reopened": foreseen.get("reopen"),
+        "reopened": foreseen.effects.get("reopen"),
         "can_replace": can_replace,
         "replaces": replaces,
         "problem": problem,
@@ -166,6 +169,26 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
     }
     page = "results/people/change.html#follows" if request.headers.get("HX-Request") else "results/people/change.html"
     return render(request, page, context, status=409 if problem else 200)
+
+
+def _foresee(foreseen: Foreseen, project: Project, change: str, act: Act) -> None:
+    """Make a change and take it back, noting what follows from it. Raises CannotRemove.
+
+    Whether others are asked the same is counted in any case, chosen or not.
+    """
+    foreseen.to_come.append(count_to_come(project))
+
+    def afterwards() -> tuple[int | None, Mapping[str, int]]:
+        for each in (change, *(["reopen"] if change in REPLACEABLE else [])):
+            # A reason is needed, and nobody has typed one yet.
+            foreseen.effects |= act("foreseen", each)
+            foreseen.to_come.append(count_to_come(project))
+        return (None, {}) if change == "reopen" else _accepted(project)
+
+    items, by_study = (None, {}) if change == "reopen" else _accepted(project)
+    items_after, by_study_after = participants.foresee(afterwards)
+    foreseen.dataset = None if items is None else (items, items_after)
+    foreseen.accepted = [(study, n, by_study_after[study]) for study, n in by_study.items()]
 
 
 def _compare(before: ToCome, after: ToCome) -> Mapping[str, Any]:
