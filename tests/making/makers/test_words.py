@@ -1,5 +1,7 @@
 """Words that change places or are replaced, by captions whose variants were written down by hand or published."""
 
+import ast
+import csv
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -302,3 +304,33 @@ def test_published_captions_of_rococo_are_made_from_their_originals(policy: str)
             others.append((original, altered, found))
     # The authors mended typing errors by hand, and replaced one of two equal words in a few captions.
     assert len(others) <= len(cases) / 100, others
+
+
+def tokenized(text: str) -> tuple[str, ...]:
+    return tuple(token.lower() for token in tokens_of(text))
+
+
+def is_swap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two words change places, and nothing else."""
+    changes = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    return len(one) == len(other) and len(changes) == 2 and changes[0] == changes[1][::-1]
+
+
+@needs_real_data
+def test_most_published_swaps_of_two_words_are_made() -> None:
+    """NegCLIP's authors used another tagger, and swapped phrases as well."""
+    maker = Words().load("swap")
+    swaps = made = 0
+    with (REAL_DATA / "aro" / "valid_neg_clip.tsv").open(encoding="utf-8", newline="") as file:
+        for row in list(csv.DictReader(file, delimiter="\t"))[::10]:
+            caption = tokenized(row["title"])
+            (result,) = maker.make([Request(row["title"], 100, 0)])
+            ours = (
+                set()
+                if isinstance(result, NothingMade)
+                else {tokenized(one.text) for one in result if isinstance(one, MadeText)}
+            )
+            theirs = {text for text in map(tokenized, ast.literal_eval(row["neg_caption"])) if is_swap(caption, text)}
+            swaps, made = swaps + len(theirs), made + len(theirs & ours)
+    assert swaps > 500
+    assert made / swaps > 0.9
