@@ -111,7 +111,7 @@ def project_wages_chart(studies: Sequence[StudyFacts]) -> Chart:
     lines = [] if minimum is None else [Reference(f"minimum {minimum:.2f}", float(minimum))]
     described = f"{'; '.join(words)}.{f' {low:,} under the minimum.' if lines else ''}"
     others = [study.slug for study in pays if study.currency != currency]
-    note = f"Chart: without {', '.join(others)}, whose currency is another." if others else ""
+    note = f"Left out of the chart because of another currency: {', '.join(others)}." if others else ""
     title, axis = "Hourly wage of each session, by study", f"{currency} an hour"
     return Chart("wages", title, described, "dots", "money", axis, [Series("", points)], lines, method=note)
 
