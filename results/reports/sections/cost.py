@@ -160,7 +160,7 @@ def protocol_table(project: ProjectFacts) -> Table:
             "Double surveys: a second set of people answers them too, to measure agreement, so their questions get "
             "twice the answers per question.",
         )
-    return Table("protocol", "The studies in the order of the pipeline", columns, rows, notes)
+    return Table("protocol", "The studies, upstream first", columns, rows, notes)
 
 
 def people_left_out(project: ProjectFacts) -> str:
