@@ -10,6 +10,7 @@ from background.jobs import cancel, request_job
 from background.models import Job
 from background.work import RunningJob, Work
 from making.actions.batches import worker_is_done
+from making.actions.image_inputs import first_images, start_instances, with_image
 from making.actions.instances import INSTANCES, store_instances
 from making.actions.stages import BATCH, StageRun, run_stage
 from making.models import Candidate, Pipeline
@@ -128,11 +129,11 @@ def _run(job: RunningJob) -> None:
 
 
 def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, after: int) -> None:
-    """Copy the captions that the pipeline begins with."""
-    role = wanted.start.role
-    instances = pipeline.project.instances.filter(captions__has_key=role).order_by("pk")
-    # Instances that pipelines made are no beginning: they would be made from again.
-    instances = instances.exclude(reference__has_key="made")
+    """Copy the captions that the pipeline begins with, and note their images."""
+    role, images = wanted.start.role, wanted.start.images
+    instances = start_instances(pipeline).filter(captions__has_key=role).order_by("pk")
+    if images:
+        instances = with_image(instances, images)
     if pipeline.is_trial:
         ids = list(instances.values_list("pk", flat=True))
         # Spread over the project, for neighbours are often alike.
@@ -140,11 +141,13 @@ def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, afte
     total, done = instances.count(), instances.filter(pk__lte=after).count()
     if not total:
         raise Failed(
-            f"No instance of the project has a caption in the role {role}. Import some, or name another role in "
+            f"No instance of the project has a caption in the role {role}"
+            f"{f' and an image in the role {images}' if images else ''}. Import some, or name another role in "
             "`start`."
         )
     while batch := list(instances.filter(pk__gt=after).values_list("pk", "key", "captions")[:BATCH]):
         after, done = batch[-1][0], done + len(batch)
+        shown = first_images([pk for pk, _, _ in batch], images) if images else {}
         with transaction.atomic():
             Candidate.objects.bulk_create(
                 Candidate(
@@ -153,6 +156,7 @@ def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, afte
                     start_id=pk,
                     start_key=key,
                     text=captions[role],
+                    image_id=shown.get(pk),
                     state=Candidate.State.KEPT,
                     made_at=job.now(),
                 )
