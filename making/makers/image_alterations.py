@@ -27,7 +27,7 @@ class _Alteration(Maker):
     makes_images: ClassVar[bool] = True
     reads_images: ClassVar[bool] = True
 
-    share: float = Field(default=SHARE, gt=0, lt=1)
+    share: float = Field(default=SHARE, ge=0.01, le=0.99)
 
     def load(self, policy: str) -> LoadedMaker:
         return _Loaded(f"{self._family()}:{policy}", self)

@@ -45,7 +45,7 @@ class Nearest(Maker):
     makes_images: ClassVar[bool] = True
     reads_images: ClassVar[bool] = True
 
-    below: float = Field(default=0.9999, gt=-1, le=1.0001)
+    below: float = Field(default=0.9999, ge=-1, le=1.0001)
     at_least: float = Field(default=-1, ge=-1, le=1)
 
     @model_validator(mode="after")
