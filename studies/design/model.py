@@ -114,6 +114,8 @@ class InstanceSelection(Section):
     subtype: tuple[str, ...] = entry([], uniqueItems=True)
     split: tuple[str, ...] = entry([], uniqueItems=True)
     keys: tuple[str, ...] = entry([], uniqueItems=True)
+    tags: tuple[str, ...] = entry([], optional=True, uniqueItems=True)
+    """Instances with one of these tags."""
 
 
 class SurveyLayout(Section):
