@@ -3,9 +3,11 @@
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
+from django.db.models import QuerySet
+
 from annotation.actions.arriving.draw_questions import accepted_about
 from making.models import Pipeline
-from making.pipeline_file import AskedStage, PipelineFile
+from making.pipeline_file import AskedStage, PipelineFile, read_pipeline
 from studies.actions.questions import facts_about
 from studies.kinds import InstanceFacts
 from studies.models import Instance, Study
@@ -15,6 +17,13 @@ def study_of(pipeline: Pipeline, wanted: PipelineFile, stage: AskedStage) -> Stu
     """Return the study of a stage, None before it is created."""
     name = wanted.name_of_study(stage)
     return Study.objects.filter(project=pipeline.project_id, slug=name).select_related("project").first()
+
+
+def studies_of(pipeline: Pipeline) -> QuerySet[Study]:
+    """Return the studies that the stages of a pipeline have created, in that order."""
+    wanted = read_pipeline(pipeline.source)
+    names = [wanted.name_of_study(stage) for stage in wanted.studies]
+    return Study.objects.filter(project=pipeline.project_id, slug__in=names).order_by("pk")
 
 
 def accepted_facts(

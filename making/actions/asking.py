@@ -10,12 +10,12 @@ from django.db.models import Q
 from analytics.outcomes import Outcome
 from annotation.actions.launching.extend_study import add_instances, why_no_new_instances
 from annotation.actions.launching.launch import launch
-from annotation.models import Decision, Session
+from annotation.models import Decision, Removal, Session
 from annotation.models.outcomes import instances_with
 from annotation.models.sessions import OPEN_STATES
 from background.errors import Failed
 from background.work import RunningJob
-from making.actions.accepted import accepted_facts, study_of
+from making.actions.accepted import accepted_facts, studies_of, study_of
 from making.actions.instances import store_instances
 from making.actions.progress import step_of
 from making.models import Candidate, Pipeline
@@ -32,8 +32,8 @@ from studies.permissions import Verb
 
 KEPT, REJECTED = Candidate.State.KEPT, Candidate.State.REJECTED
 TAKEN_BACK = "People accepted it first, and no longer do."
-# Decisions younger than this may have been made while they were read.
-MARGIN = timedelta(minutes=1)
+# Decisions younger than this may have been in transit while they were read, or could still be undone.
+MARGIN = timedelta(seconds=10)
 
 
 def check_rights(wanted: PipelineFile, project: Project, by: Actor) -> None:
@@ -43,7 +43,7 @@ def check_rights(wanted: PipelineFile, project: Project, by: Actor) -> None:
     verbs = [Verb.DESIGN] * bool(wanted.studies) + [Verb.RUN] * any(stage.launch for stage in wanted.studies)
     if not all(may(by, verb, project) for verb in verbs):
         raise StudyError(
-            "This pipeline creates or launches studies, which you may not do in this project. Ask an owner of the project."
+            "This pipeline creates or launches studies, which you may not do in this project. Ask one of its owners."
         )
 
 
@@ -178,14 +178,15 @@ def _decided(
     )
 
 
-def has_news(pipeline: Pipeline, wanted: PipelineFile) -> bool:
-    """Whether people decided something, or a study of the pipeline was launched or closed, since it last read that."""
+def has_news(pipeline: Pipeline) -> bool:
+    """Whether people decided something, or a study of the pipeline ended, since it last read what they decided."""
     if pipeline.collected_at is None:
         return False
     since = pipeline.collected_at - MARGIN
-    names = [wanted.name_of_study(stage) for stage in wanted.studies]
-    studies = Study.objects.filter(project=pipeline.project_id, slug__in=names)
-    if studies.filter(Q(launched_at__gte=since) | Q(closed_at__gte=since)).exists():
+    studies = studies_of(pipeline)
+    if studies.filter(closed_at__gte=since).exists():
+        return True
+    if Removal.objects.filter(project=pipeline.project_id, at__gte=since).exists():
         return True
     if Session.objects.filter(study__in=studies, study__state=StudyState.CLOSED, ended_at__gte=since).exists():
         return True

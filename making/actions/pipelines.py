@@ -166,7 +166,7 @@ def _end_round(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, phases
 def next_round(*, pipeline_id: int, now: datetime) -> Job | None:
     """Queue the job of a pipeline that waits for people, if they decided something; None if there is nothing to do."""
     pipeline = Pipeline.objects.select_for_update(of=("self",)).filter(pk=pipeline_id).first()
-    if pipeline is None or not pipeline.waits_for_people or not has_news(pipeline, read_pipeline(pipeline.source)):
+    if pipeline is None or not pipeline.waits_for_people or not has_news(pipeline):
         return None
     return _queue(pipeline, pipeline.requested_by or pipeline.by_name, now)
 

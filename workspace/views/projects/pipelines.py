@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from background.tasks import send
+from making.actions.accepted import studies_of
 from making.actions.pipelines import cancel_pipeline, request_pipeline, request_trial
 from making.filters import FILTERS, get_filter
 from making.makers import MAKERS, get_maker
@@ -123,13 +124,16 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
             return HttpResponseClientRefresh()
         context = {"pipeline": pipeline, "batches": worker_progress(pipeline)}
         return render(request, "workspace/pipelines/pipeline.html#progress", context)
+    people = list(studies_of(pipeline))
     context = {
         "project": pipeline.project,
         "pipeline": pipeline,
+        "people": people,
+        "launched": {study.slug for study in people},
         "start": started_with(pipeline),
         "batches": worker_progress(pipeline),
         "stages": [(each, [*map(_with_address, samples(pipeline, each))]) for each in stage_yields(pipeline)],
-        "instances": pipeline.candidates.filter(instance__isnull=False).count(),
+        "instances": pipeline.project.instances.filter(reference__made__pipeline=pipeline.name).count(),
         "may": may_do(request, pipeline.project),
     }
     return render(request, "workspace/pipelines/pipeline.html", context)
