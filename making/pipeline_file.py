@@ -33,16 +33,16 @@ _ROLE = r"^[a-z][a-z0-9_]{0,29}$(?!\n)"
 class Start(Options):
     """Where a pipeline begins: the captions in `role` of the project's instances."""
 
-    role: str = Field(pattern=_ROLE, description="A role has lower-case letters, digits and _.")
+    role: str = Field(pattern=_ROLE, description="Write lower-case letters, digits and _.")
 
 
 class Stage(Options):
     """What makes candidates, out of what, and which filters they must pass."""
 
-    name: str = Field(pattern=_NAME, description="A name has lower-case letters, digits and -, at most 50.")
+    name: str = Field(pattern=_NAME, description="Write at most 50 lower-case letters, digits and -.")
     make: str = Field(description="The maker, FAMILY:POLICY.")
-    of: str = Field(default=START, description="What it makes them from: a stage, or the start.")
-    count: int = Field(default=1, ge=1, le=MOST_EACH, description="At most so many from each.")
+    of: str = Field(default=START, description="The stage whose texts it reads, or start.")
+    count: int = Field(default=1, ge=1, le=MOST_EACH, description="The maximum number of candidates per text.")
     licence: str = Field(default="", max_length=200, description="The licence of the images that it makes.")
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the maker.")
     filters: list[dict[str, Any]] = Field(default_factory=list, description="Filters, in the order of use.")
@@ -75,10 +75,11 @@ class Instances(Options):
     )
     images: dict[str, str] = Field(
         default_factory=dict,
-        description="Role of the instance -> a stage that makes images, STUDY.ROLE, or a role in the instance that it "
-        "began with.",
+        description="Role of the instance -> a stage that makes images, STUDY.ROLE, or a role of the source instance.",
     )
-    least_images: int = Field(default=1, ge=1, le=MOST_EACH, description="How many images of a stage it needs.")
+    least_images: int = Field(
+        default=1, ge=1, le=MOST_EACH, description="The minimum number of images of a stage per text."
+    )
     type: str = Field(default="", max_length=50, description="The type of the instances; without it, the source's.")
 
 
@@ -89,7 +90,7 @@ class AskedStage(Options):
     it, its draft waits for a person. `study`: a study file without `instances`; its name may be left out.
     """
 
-    name: str = Field(pattern=_NAME, description="A name has lower-case letters, digits and -, at most 50.")
+    name: str = Field(pattern=_NAME, description="Write at most 50 lower-case letters, digits and -.")
     instances: Instances
     role: str = Field(default="", description="The role whose captions other stages read.")
     launch: bool = Field(default=False, description="Launch the study as soon as there are instances.")
@@ -117,7 +118,7 @@ class PipelineFile(Options):
     """A checked pipeline file."""
 
     version: Literal[1] = 1
-    name: str = Field(pattern=_NAME, description="A name has lower-case letters, digits and -, at most 50.")
+    name: str = Field(pattern=_NAME, description="Write at most 50 lower-case letters, digits and -.")
     seed: int = Field(default=0, ge=0, le=2**31 - 1, description="Decides every random choice.")
     start: Start
     stages: list[Stage] = Field(min_length=1, max_length=50)
@@ -191,7 +192,7 @@ def _check_stages(values: Mapping[str, Any]) -> Findings:
         path = ("stages", number)
         family, _, policy = stage["make"].partition(":")
         if family not in MAKERS or not get_maker(family).accepts(policy):
-            yield (*path, "make"), f"`{stage['make']}` is no maker. {_nearest(stage['make'], maker_names())}"
+            yield (*path, "make"), f"`{stage['make']}` is not a maker. {_nearest(stage['make'], maker_names())}"
         else:
             yield from _check_options(get_maker(family), stage.get("options", {}), (*path, "options"))
         for place, each in enumerate(stage.get("filters", [])):
@@ -230,17 +231,20 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
     known = [START, *names]
     if len({*known}) < len(known):
         again = next(place for place, name in enumerate(names) if name in known[: place + 1])
-        sentence = f"`{names[again]}` is the name of another stage or of the start. Choose another name."
+        sentence = f"`{names[again]}` is already the name of a stage or of the start. Choose another name."
         yield (*places[again], "name"), sentence
         return
     images = pipeline.image_stages
     for number, stage in enumerate(pipeline.stages):
         if stage.of not in known:
-            yield ("stages", number, "of"), f"`{stage.of}` is no stage. {_nearest(stage.of, known)}"
+            yield ("stages", number, "of"), f"`{stage.of}` is not a stage. {_nearest(stage.of, known)}"
         if stage.of in images:
-            yield ("stages", number, "of"), f"`{stage.of}` makes images, and `{stage.make}` reads texts."
+            yield (
+                ("stages", number, "of"),
+                f"`{stage.of}` makes images, but `{stage.make}` reads texts. Read a stage of texts.",
+            )
         if stage.name in images and stage.filters:
-            yield ("stages", number, "filters"), f"Filters read texts, and `{stage.make}` makes images."
+            yield ("stages", number, "filters"), f"Filters work on texts, but `{stage.make}` makes images. Remove them."
         if stage.of in pipeline.asked and not pipeline.asked[stage.of].role:
             yield ("stages", number, "of"), f"`{stage.of}` is a study. Name in its `role` the captions to read."
     sections: list[tuple[Path, Instances]] = [
@@ -251,12 +255,12 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
     for path, section in sections:
         if section.of not in known or section.of in images:
             texts = [name for name in known if name not in images]
-            yield (*path, "of"), f"`{section.of}` makes no texts. {_nearest(section.of, texts)}"
+            yield (*path, "of"), f"`{section.of}` does not make texts. {_nearest(section.of, texts)}"
     try:
         list(pipeline.ordered_stages)
     except CycleError as error:
         circle = " of ".join(f"`{name}`" for name in error.args[1])
-        yield ("stages",), f"The stages go in a circle: {circle}. Begin one of them at the {START}."
+        yield ("stages",), f"The stages form a cycle: {circle}. Let one of them read `{START}`."
         return
     for path, section in sections:
         if section.of in known and section.of not in images and all(stage.of in known for stage in pipeline.stages):

@@ -77,7 +77,7 @@ class _Batch:
         keys = {number: self._key(self.chains[number]) for number in complete}
         taken = self.pipeline.project.instances.filter(key__in=keys.values()).values_list("key", flat=True).first()
         if taken is not None:
-            raise Failed(f"The project has an instance called {taken} already. Give the pipeline another name.")
+            raise Failed(f"The project already has an instance called {taken}. Give the pipeline another name.")
         instances = Instance.objects.bulk_create(
             self._instance(keys[number], self.chains[number], captions[number]) for number in complete
         )

@@ -121,7 +121,7 @@ def run_stage(job: RunningJob, run: StageRun) -> None:
     try:
         maker = run.stage.maker.load(run.stage.policy)
     except CannotMake as error:
-        raise Failed(f"The stage {run.stage.name} cannot begin. {error}") from error
+        raise Failed(f"The stage {run.stage.name} cannot start. {error}") from error
     used, known = run.used_maker(maker.identity), run.known_texts()
     parents, after = run.parents(), read_after(job, run.stage.name)
     total, done = parents.count(), parents.filter(pk__lte=after).count()
