@@ -45,6 +45,11 @@ class Pipeline(models.Model):
         return self.name
 
     @property
+    def instances(self) -> models.QuerySet[Instance]:
+        """The instances that it made, also those that its studies ask about."""
+        return self.project.instances.filter(source_file=f"{self.name}.yaml", reference__made__pipeline=self.name)
+
+    @property
     def is_unfinished(self) -> bool:
         if self.waits_for and not self.error and self.stopped_at is None:
             return True

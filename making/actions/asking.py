@@ -154,7 +154,7 @@ def _collect(pipeline: Pipeline, wanted: PipelineFile, stage: AskedStage, study:
 
 def _parents(pipeline: Pipeline, stage: AskedStage, instances: Iterable[int]) -> dict[int, Candidate]:
     """Return the candidate that each instance (id) was made from; instances that others made are left out."""
-    made = Instance.objects.filter(pk__in=instances, reference__made__pipeline=pipeline.name)
+    made = pipeline.instances.filter(pk__in=instances)
     rows = dict(made.values_list("pk", "source_row"))
     parents = pipeline.candidates.filter(stage=stage.of).in_bulk(rows.values())
     return {instance: parents[row] for instance, row in rows.items() if row in parents}

@@ -149,7 +149,6 @@ def _end_round(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, phases
         Pipeline.objects.filter(pk=pipeline.pk).update(finished_at=job.now())
         if pipeline.is_trial:
             return
-        made = pipeline.candidates.filter(instance__isnull=False).count()
         by: Actor = pipeline.requested_by or pipeline.by_name
         record(
             project=pipeline.project,
@@ -157,7 +156,7 @@ def _end_round(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, phases
             by=by,
             now=job.now(),
             pipeline=pipeline.name,
-            instances=made,
+            instances=pipeline.instances.count(),
         )
 
 

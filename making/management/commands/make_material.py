@@ -68,7 +68,7 @@ class Command(ActionCommand):
                 "see its progress."
             )
             return
-        made = pipeline.project.instances.filter(reference__made__pipeline=pipeline.name).count()
+        made = pipeline.instances.count()
         self.stdout.write(f"{format_count(made, 'instance')} made.")
         for study in studies_of(pipeline):
             self.stdout.write(f"Study {study.slug}: {study.get_state_display().lower()}.")

@@ -126,7 +126,7 @@ def test_a_pipeline_launches_a_study_and_makes_more_from_what_people_accept(proj
     assert run_news(pipeline, now=NOON + 5 * LATER)
     assert pipeline.finished_at == NOON + 5 * LATER
     finished = Event.objects.get(project=project, what=What.PIPELINE_FINISHED)
-    assert finished.details == {"pipeline": "loop", "instances": 2}
+    assert finished.details == {"pipeline": "loop", "instances": 3}
     (each, after) = stage_yields(pipeline)
     assert (each.maker, each.is_study, each.parents, each.kept, each.rejected) == ("loop-chosen", True, 2, 1, 1)
     assert (after.parents, after.kept) == (1, 1)

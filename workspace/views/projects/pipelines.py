@@ -133,7 +133,7 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
         "start": started_with(pipeline),
         "batches": worker_progress(pipeline),
         "stages": [(each, [*map(_with_address, samples(pipeline, each))]) for each in stage_yields(pipeline)],
-        "instances": pipeline.project.instances.filter(reference__made__pipeline=pipeline.name).count(),
+        "instances": pipeline.instances.count(),
         "may": may_do(request, pipeline.project),
     }
     return render(request, "workspace/pipelines/pipeline.html", context)
