@@ -1,6 +1,13 @@
-"""Forms that create something: opened by Back after they were sent, they lead to what they created."""
+"""Forms that create something, sent twice: by a double click, or after Back.
 
+Opened by Back after they were sent, they lead to what they created. Forms that create a secret have their key in a
+hidden field and derive the secret from it, so that both responses to a double click show the same one.
+"""
+
+import json
+import secrets
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from functools import wraps
 from typing import Any
 from uuid import uuid4
@@ -9,11 +16,14 @@ from django.contrib import messages
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.crypto import salted_hmac
 from django.utils.html import format_html
 from django.utils.http import urlencode
 
 # In the address of a form, where Back finds it even if the browser asks the server for the page again.
 KEY = "form_key"
+# A secret is shown again to who sends its form again within this time, and later no more.
+SHOWN_AGAIN = timedelta(minutes=1)
 # Sessions are read with every request.
 MOST_KEPT = 10
 View = Callable[..., HttpResponse]
@@ -37,12 +47,34 @@ def with_form_key(address_of: Callable[[int], str]) -> Callable[[View], View]:
                 messages.info(request, format_html("You sent this form already: it created this. {}.", empty))
                 return redirect(address)
             if not request.GET.get(KEY):
-                return redirect(f"{request.path}?{urlencode([*others, (KEY, uuid4().hex)])}")
+                return redirect(f"{request.path}?{urlencode([*others, (KEY, new_key())])}")
             return view(request, *args, **kwargs)
 
         return with_key
 
     return decorate
+
+
+def new_key() -> str:
+    return uuid4().hex
+
+
+def secret_of(request: HttpRequest) -> str:
+    """Return the secret of what the form of this request creates: 64 hexadecimal digits, of 256 random bits.
+
+    They are the same ones if the same person sends the same form with the same content again. A form without a key
+    gets others each time.
+    """
+    if not request.POST.get(KEY):
+        return secrets.token_hex(32)
+    content = sorted((name, values) for name, values in request.POST.lists() if name != "csrfmiddlewaretoken")
+    text = json.dumps([request.user.pk, request.path, content])
+    return salted_hmac("workspace.sent_forms", text, algorithm="sha256").hexdigest()
+
+
+def may_show(*, made_at: datetime, now: datetime) -> bool:
+    """Whether a secret created at `made_at` is shown to who has sent its form at `now`, perhaps once more."""
+    return made_at > now - SHOWN_AGAIN
 
 
 def note_created(request: HttpRequest, row: Model) -> None:
