@@ -29,7 +29,7 @@ def store_batch(batch: int, answer: Mapping[str, Any]) -> None:
 
 @task(name="making.send_again", minutes=10)
 def send_again() -> None:
-    """Send lost messages again, and let pipelines go on whose last answer is stored."""
+    """Send lost messages again, and continue pipelines whose last answer is stored."""
     now = timezone.now()
     for pipeline in batches.stalled(now=now):
         _go_on(pipeline, now)

@@ -1,4 +1,4 @@
-"""Hard negatives by words that change places (`words:POLICY`).
+"""Hard negatives by swapped words (`words:POLICY`).
 
 Source: Yuksekgonul et al. 2023 (NegCLIP), section 3: negative captions by swapping two nouns, adjectives, adverbs or
 verbs of a caption. There phrases are swapped too, which needs a parser; here single words are. `words:order-*` are
@@ -63,7 +63,7 @@ class _Swapper(LoadedMaker):
         self.identity = identity
         self._tagger = tagger
         self._wanted = _PARTS if policy == "swap" else {policy: _PARTS[policy]}
-        self._words = "words of the same sort" if policy == "swap" else _NOUNS[policy]
+        self._words = "words of the same part of speech" if policy == "swap" else _NOUNS[policy]
 
     def make(self, requests: Sequence[Request]) -> list[Sequence[MadeText] | NothingMade]:
         return [self._make(request) for request in requests]
@@ -77,7 +77,7 @@ class _Swapper(LoadedMaker):
             if first.text.casefold() != second.text.casefold()
         ]
         if not swaps:
-            return NothingMade(f"The text has no two different {self._words}.")
+            return NothingMade(f"The text does not have two different {self._words}.")
         rng = random.Random(request.seed)  # noqa: S311 (no secret)
         chosen = rng.sample(swaps, min(request.count, len(swaps)))
         return [MadeText(_swapped(request.text, swap)) for swap in chosen]
