@@ -68,7 +68,7 @@ class Pipeline(models.Model):
 
     @property
     def can_go_on(self) -> bool:
-        """Whether it stopped before its end."""
+        """Whether it stopped early."""
         return self.finished_at is None and not self.is_unfinished and not self.waits_for_people
 
 

@@ -29,7 +29,7 @@ def store_batch(batch: int, answer: Mapping[str, Any]) -> None:
 
 @task(name="making.send_again", minutes=10)
 def send_again() -> None:
-    """Send lost messages again; let pipelines go on after the last answer of a worker, and after people's decisions."""
+    """Send lost messages again; continue pipelines after the last answer of a worker, and after people decided."""
     now = timezone.now()
     for pipeline in batches.stalled(now=now):
         _go_on(pipeline, now)

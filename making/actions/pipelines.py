@@ -31,7 +31,7 @@ TRIAL_TEXTS = 10
 def request_pipeline(*, project: Project, source: str, by: Actor, now: datetime) -> tuple[Pipeline, Job | None]:
     """Store a pipeline and queue its job; return both, the job None if nothing is left to do.
 
-    An equal pipeline that stopped goes on where it was. Raises DesignRefused or StudyError.
+    An identical pipeline that stopped continues. Raises DesignRefused or StudyError.
     """
     wanted = read_pipeline(source)
     check_rights(wanted, project, by)
@@ -51,7 +51,7 @@ def request_pipeline(*, project: Project, source: str, by: Actor, now: datetime)
 
 @transaction.atomic
 def request_trial(*, project: Project, source: str, by: Actor, now: datetime) -> tuple[Pipeline, Job]:
-    """Queue a trial of a pipeline on a few texts, in place of the last one of its name. Raises DesignRefused."""
+    """Queue a trial of a pipeline on a few texts, replacing the last trial of its name. Raises DesignRefused."""
     name = read_pipeline(source).name
     for old in Pipeline.objects.select_for_update(of=("self",)).filter(project=project, name=name, is_trial=True):
         if old.job is not None:
@@ -88,7 +88,7 @@ def continue_pipeline(*, pipeline_id: int, now: datetime) -> Job | None:
 
 @transaction.atomic
 def cancel_pipeline(*, pipeline: Pipeline, by: Actor, now: datetime) -> None:
-    """Cancel the job of a pipeline: what was made stays, and the pipeline can go on later. Raises StudyError."""
+    """Cancel the job of a pipeline: its candidates stay, and the pipeline can continue later. Raises StudyError."""
     if pipeline.job is None or not (pipeline.is_unfinished or pipeline.waits_for_people):
         raise StudyError("This pipeline has already ended, so there was nothing to cancel.")
     pipeline.stopped_at = now

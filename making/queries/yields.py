@@ -1,4 +1,4 @@
-"""What became of the candidates of a pipeline, stage by stage."""
+"""Counts and samples of the candidates of each stage of a pipeline."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

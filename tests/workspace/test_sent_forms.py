@@ -45,7 +45,7 @@ def test_a_form_opened_again_leads_to_the_draft_and_offers_an_empty_one(editor: 
     assert editor.post(address, typed)["Location"] == "/studies/vases/which-vase/"
     again = editor.get(address, follow=True)
     assert again.redirect_chain == [("/studies/vases/which-vase/form/", 302)]
-    assert "You sent this form already: it created this." in words_of(again)
+    assert "You already sent this form, and it created this." in words_of(again)
     assert f'<a href="{FORM}">Open an empty form</a>' in words_of(again)
     # The key is that of one browser.
     other = signed_in(make_member(Project.objects.get(), "editor", name="bea"))
