@@ -143,7 +143,7 @@ def test_a_form_sent_again_later_creates_nothing_and_keeps_the_secret(
     once = created()
     with time_machine.travel(NOON + timedelta(minutes=2), tick=False):
         again = owner.post(address, sent)
-    assert "You sent this form already: it created " in words_of(again)
+    assert "You already sent this form. It created " in words_of(again)
     assert not re.findall(secret, again.content.decode())
     assert created() == once
 

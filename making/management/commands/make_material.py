@@ -74,7 +74,7 @@ class Command(ActionCommand):
             self.stdout.write(f"Study {study.slug}: {study.get_state_display().lower()}.")
         if pipeline.waits_for_people:
             self.stdout.write(
-                "What people accept goes on by itself while a worker and the timetable run; or run the command again."
+                "A worker continues the pipeline when people accept instances. Or run this command again."
             )
 
 
