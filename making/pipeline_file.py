@@ -193,7 +193,10 @@ def read_pipeline(text: str) -> PipelineFile:
 
 
 def _schema() -> Mapping[str, Any]:
-    return PipelineFile.model_json_schema()
+    schema = PipelineFile.model_json_schema()
+    # Without the alternative of nothing, so that problems inside are named.
+    schema["properties"]["instances"] = {"$ref": "#/$defs/Instances"}
+    return schema
 
 
 def _check_stages(values: Mapping[str, Any]) -> Findings:

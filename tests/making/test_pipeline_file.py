@@ -114,6 +114,10 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
             f"{SMALL}instances:\n  of: swapped\n  captions:\n    Caption: start\n",
             ["Line 9: The role 'Caption' is not a name of at most 30 small letters, digits and _, a letter first."],
         ),
+        (
+            f"{SMALL}instances:\n  of: swapped\n  captions: {{caption: start}}\n  image: {{}}\n",
+            ["Line 9: `image` is not known here. Did you mean `images`?"],
+        ),
         (f"{SMALL}instances: {{of: swapped, captions: {{}}}}\n", None),
         (
             SMALL.replace("words:swap", "diffusers:sdxl"),
