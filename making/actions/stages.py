@@ -13,6 +13,7 @@ from background.errors import Failed
 from background.work import RunningJob
 from making.actions.candidate_images import MOST_REJECTED, store_image
 from making.actions.image_inputs import images_of, own_images
+from making.actions.progress import read_after, step_of
 from making.errors import CannotMake
 from making.filters import CandidateText
 from making.makers import FoundImage, LoadedMaker, Made, MadeImage, MakerIdentity, NothingMade, Request
@@ -131,12 +132,13 @@ class StageRun:
         known.update(comparable(one.text) for one in left)
 
 
-def _load(job: RunningJob, run: StageRun, after: int) -> LoadedMaker:
+def _load(job: RunningJob, run: StageRun) -> LoadedMaker:
     """Load the maker of a stage; show it the images of the project if it reads images. Raises Failed."""
+    name = run.stage.name
 
     def progress() -> None:
         # A stored step, so that a job that is out of time goes on in another one.
-        job.advance(step={"phase": run.stage.name, "after": after})
+        job.advance(step=step_of(job, name))
 
     try:
         maker = run.stage.maker.load(run.stage.policy)
@@ -147,11 +149,11 @@ def _load(job: RunningJob, run: StageRun, after: int) -> LoadedMaker:
         raise Failed(f"The stage {run.stage.name} cannot start. {error}") from error
 
 
-def run_stage(job: RunningJob, run: StageRun, after: int) -> None:
-    """Make the candidates of a stage here, in batches, from the candidates after the id `after`."""
-    maker = _load(job, run, after)
+def run_stage(job: RunningJob, run: StageRun) -> None:
+    """Make the candidates of a stage here, in batches, from candidates that it has not read yet."""
+    maker = _load(job, run)
     used, known = run.used_maker(maker.identity), run.known_texts()
-    parents = run.parents()
+    parents, after = run.parents(), read_after(job, run.stage.name)
     total, done = parents.count(), parents.filter(pk__lte=after).count()
     while batch := list(parents.filter(pk__gt=after)[:BATCH]):
         run.now = job.now()
@@ -160,4 +162,4 @@ def run_stage(job: RunningJob, run: StageRun, after: int) -> None:
         after, done = batch[-1].pk, done + len(batch)
         with transaction.atomic():
             Candidate.objects.bulk_create(made)
-            job.advance(step={"phase": run.stage.name, "after": after}, done=done, total=total)
+            job.advance(step=step_of(job, run.stage.name, after), done=done, total=total)

@@ -137,7 +137,7 @@ class _Swapper(_Loaded):
         self.identity = identity
         self._tagger = tagger
         self._wanted = _PARTS if policy == "swap" else {policy: _PARTS[policy]}
-        self._words = "words of the same sort" if policy == "swap" else _NOUNS[policy]
+        self._words = "words of the same part of speech" if policy == "swap" else _NOUNS[policy]
 
     def _make(self, request: Request, rng: random.Random) -> Sequence[MadeText] | NothingMade:
         words = self._words_of(request.text)
@@ -148,7 +148,7 @@ class _Swapper(_Loaded):
             if first.text.casefold() != second.text.casefold()
         ]
         if not swaps:
-            return NothingMade(f"The text has no two different {self._words}.")
+            return NothingMade(f"The text does not have two different {self._words}.")
         chosen = rng.sample(swaps, min(request.count, len(swaps)))
         return [MadeText(_swapped(request.text, swap)) for swap in chosen]
 

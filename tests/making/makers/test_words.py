@@ -56,12 +56,12 @@ def test_a_swap_of_any_sort_is_one_of_all_sorts() -> None:
 @pytest.mark.parametrize(
     ("policy", "text", "reason"),
     [
-        ("swap-nouns", "A dog is asleep.", "The text has no two different nouns."),
-        ("swap-nouns", "A dog and a Dog.", "The text has no two different nouns."),
-        ("swap-adverbs", "A red ball and a small box.", "The text has no two different adverbs."),
-        ("swap", "Sleeping.", "The text has no two different words of the same sort."),
-        ("swap", "", "The text has no two different words of the same sort."),
-        ("swap", "?!", "The text has no two different words of the same sort."),
+        ("swap-nouns", "A dog is asleep.", "The text does not have two different nouns."),
+        ("swap-nouns", "A dog and a Dog.", "The text does not have two different nouns."),
+        ("swap-adverbs", "A red ball and a small box.", "The text does not have two different adverbs."),
+        ("swap", "Sleeping.", "The text does not have two different words of the same part of speech."),
+        ("swap", "", "The text does not have two different words of the same part of speech."),
+        ("swap", "?!", "The text does not have two different words of the same part of speech."),
     ],
 )
 def test_a_text_without_two_such_words_has_a_reason(policy: str, text: str, reason: str) -> None:
