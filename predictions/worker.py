@@ -140,6 +140,8 @@ def _make() -> tuple[Celery, OpenPicture, str | None, "VectorStore | None"]:
         broker_connection_max_retries=None,
         task_publish_retry_policy=PATIENCE,
         task_default_queue=GPU,
+        # Tasks of a higher room on the same queue: a worker throws away messages of tasks that it does not know.
+        imports=["making.worker"],
         task_ignore_result=True,
         # A message is acknowledged after its answer was sent.
         task_acks_late=True,

@@ -54,14 +54,15 @@ def say_dataset(funnel: Table, dataset: Table) -> str:
     kept = _first(rows_of(dataset), Type=ALL, Subtype=ALL)
     if not imported:
         return "No instances have been imported."
-    n = _count(imported["Instances asked"], "imported instance")
+    n = _count(imported["Instances asked"], "instance")
     if not kept:
         return f"{n}; no study has been launched yet."
     if not dataset.rests_on:
         return f"No study is chosen as the dataset, so it contains {_all(n)}."
     unit = "items" if "Items" in kept else "instances"
     decided = " and ".join(dataset.rests_on)
-    return f"The dataset has {_text(kept[unit.capitalize()], 'count')} {unit} that {decided} accepted, from {n}."
+    accepted = f"{_text(kept[unit.capitalize()], 'count')} {unit} that {decided} accepted"
+    return f"The dataset has {accepted}, from {n} of the project."
 
 
 def _all(n: str) -> str:
