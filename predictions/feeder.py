@@ -1,7 +1,7 @@
 """Feed images to a device: threads fetch, decode and gather them in batches while the device computes. Pure.
 
 One feeder serves whatever reads images in a process: scoring, making and training. Threads are enough, because Pillow
-decodes and resizes without the interpreter's lock (docs/decisions/0076). Images stay 8-bit numbers until they are on
+decodes and resizes without the interpreter's lock (docs/decisions/0077). Images stay 8-bit numbers until they are on
 the device, which normalizes them: a quarter of the bytes.
 
 - Fetching and decoding have separate limits. As many images are decoded at once as there are cores. As many are fetched
