@@ -8,7 +8,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from making.makers.base import Made, MadeImage, MadeText, MakerIdentity, NothingMade, Request
+from making.makers.base import FoundImage, Made, MadeImage, MadeText, MakerIdentity, NothingMade, Request
 
 MAKE, BEGUN, MADE = "making.make", "making.begun", "making.made"
 
@@ -48,6 +48,8 @@ def to_results(answer: Mapping[str, Any]) -> tuple[MakerIdentity, list[Sequence[
 def _plain(made: Made) -> dict[str, Any]:
     if isinstance(made, MadeText):
         return {"text": made.text, "prompt": made.prompt}
+    if isinstance(made, FoundImage):
+        return {"found": made.image, "similarity": made.similarity}
     return {
         "image": b64encode(made.data).decode(),
         "seed": made.seed,
@@ -59,4 +61,6 @@ def _plain(made: Made) -> dict[str, Any]:
 def _made(plain: Mapping[str, Any]) -> Made:
     if "text" in plain:
         return MadeText(plain["text"], plain["prompt"])
+    if "found" in plain:
+        return FoundImage(plain["found"], plain["similarity"])
     return MadeImage(b64decode(plain["image"]), plain["seed"], plain["prompt"], plain["problem"])

@@ -28,12 +28,17 @@ START = "start"
 MOST_EACH = 100
 _NAME = r"^[a-z][-a-z0-9]{0,49}$(?!\n)"
 _ROLE = r"^[a-z][a-z0-9_]{0,29}$(?!\n)"
+_ROLE_OR_NONE = r"^([a-z][a-z0-9_]{0,29})?$(?!\n)"
 
 
 class Start(Options):
-    """Where a pipeline begins: the captions in `role` of the project's instances."""
+    """Where a pipeline begins: the captions in `role` of the project's instances.
+
+    `images`: the role of the images that makers of images read, the first of each instance; "" for none.
+    """
 
     role: str = Field(pattern=_ROLE, description="Write lower-case letters, digits and _.")
+    images: str = Field(default="", pattern=_ROLE_OR_NONE, description="Write lower-case letters, digits and _.")
 
 
 class Stage(Options):
@@ -255,11 +260,8 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
     for number, stage in enumerate(pipeline.stages):
         if stage.of not in known:
             yield ("stages", number, "of"), f"`{stage.of}` is not a stage. {_nearest(stage.of, known)}"
-        if stage.of in images:
-            yield (
-                ("stages", number, "of"),
-                f"`{stage.of}` makes images, but `{stage.make}` reads texts. Read a stage of texts.",
-            )
+        if problem := _problem_with_input(pipeline, stage):
+            yield ("stages", number, "of"), problem
         if stage.name in images and stage.filters:
             yield ("stages", number, "filters"), f"Filters work on texts, but `{stage.make}` makes images. Remove them."
         if stage.of in pipeline.asked and not pipeline.asked[stage.of].role:
@@ -283,6 +285,19 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
         if section.of in known and section.of not in images and all(stage.of in known for stage in pipeline.stages):
             yield from _check_instances(pipeline, section, path)
     yield from _check_studies(pipeline)
+
+
+def _problem_with_input(pipeline: PipelineFile, stage: Stage) -> str:
+    """Return why a stage cannot read what it is made of, as a sentence, "" if it can."""
+    of_images = stage.of in pipeline.image_stages
+    if not stage.maker.reads_images:
+        wrong = f"`{stage.of}` makes images, but `{stage.make}` reads texts. Read a stage of texts."
+        return wrong if of_images else ""
+    if not pipeline.start.images:
+        return f"`{stage.make}` reads images. Name their role in `start`, such as `images: image`."
+    if of_images or stage.of == START:
+        return ""
+    return f"`{stage.of}` makes texts, but `{stage.make}` reads images. Read the start or a stage of images."
 
 
 def _check_instances(pipeline: PipelineFile, instances: Instances, path: Path) -> Findings:

@@ -12,9 +12,9 @@ from background.errors import Failed
 from background.work import RunningJob
 from making.actions.accepted import accepted_facts, study_of
 from making.actions.progress import read_after, step_of
-from making.actions.stages import BATCH
+from making.actions.stages import BATCH, SIMILARITY
 from making.models import Candidate, Pipeline
-from making.pipeline_file import START, AskedStage, Instances, PipelineFile, Source, read_source
+from making.pipeline_file import START, AskedStage, Instances, PipelineFile, Source, Stage, read_source
 from studies.actions.projects.tags import add_tag
 from studies.kinds import InstanceFacts
 from studies.models import Instance, InstanceImage
@@ -214,6 +214,7 @@ class _MadeImages:
         self._found: dict[tuple[str, int | None], list[Candidate]] = defaultdict(list)
         for image in rows.select_related("maker").order_by("number"):
             self._found[image.stage, image.parent_id].append(image)
+        self._origins = _origins(wanted, [one for some in self._found.values() for one in some])
 
     def are_enough(self, number: int) -> bool:
         """Whether the candidate of this chain has as many images of each stage as an instance needs."""
@@ -227,13 +228,33 @@ class _MadeImages:
                     instance=of[number],
                     role=role,
                     position=position,
-                    filename=f"{image.pipeline_id}/{image.pk}.png",
                     image_id=image.image_id,
-                    source=f"Made from: {image.prompt}",
-                    licence=self._stages[role].licence,
-                    generator=f"{image.maker}, seed {image.seed}",
+                    **self._facts(image, self._stages[role]),
                 )
+
+    def _facts(self, image: Candidate, stage: Stage) -> dict[str, str]:
+        """Return where an image comes from: what made it, or what is known of one that was found."""
+        origin = self._origins.get(image.image_id or "")
+        if origin is not None:
+            return {name: getattr(origin, name) for name in ("filename", *COPIED)}
+        return {
+            "filename": f"{image.pipeline_id}/{image.pk}.png",
+            "source": f"Made from: {image.prompt}",
+            "licence": stage.licence,
+            "generator": f"{image.maker}, seed {image.seed}",
+        }
 
     def _of(self, number: int, role: str) -> list[Candidate]:
         stage = self._stages[role]
         return self._found.get((stage.name, self._chains[number][stage.of].pk), [])
+
+
+def _origins(wanted: PipelineFile, images: Sequence[Candidate]) -> Mapping[str, InstanceImage]:
+    """Return the first use of each image that was found in the project, by its SHA-256."""
+    found = {one.image_id for one in images if SIMILARITY in one.scores}
+    if not found:
+        return {}
+    uses = InstanceImage.objects.filter(
+        instance__project__pipelines=images[0].pipeline_id, role=wanted.start.images, image__in=found
+    )
+    return {str(use.image_id): use for use in uses.order_by("-pk")}

@@ -12,6 +12,7 @@ from background.models import Job
 from background.work import RunningJob, Work
 from making.actions.asking import ask_people, check_rights, has_news, have_all_ended
 from making.actions.batches import worker_is_done
+from making.actions.image_inputs import first_images
 from making.actions.instances import INSTANCES, store_instances
 from making.actions.progress import read_after, read_phase, step_of
 from making.actions.source_roles import check_source_roles, source_instances
@@ -180,8 +181,9 @@ def waiting_for_people() -> QuerySet[Pipeline]:
 
 
 def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile) -> None:
-    """Copy the captions that the pipeline begins with."""
+    """Copy the captions that the pipeline begins with, and note their images."""
     after = read_after(job, START)
+    images = wanted.start.images
     instances = source_instances(wanted, pipeline.project).order_by("pk")
     if pipeline.is_trial:
         ids = list(instances.values_list("pk", flat=True))
@@ -190,6 +192,7 @@ def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile) -> N
     total, done = instances.count(), instances.filter(pk__lte=after).count()
     while batch := list(instances.filter(pk__gt=after).values_list("pk", "key", "captions")[:BATCH]):
         after, done = batch[-1][0], done + len(batch)
+        shown = first_images([pk for pk, _, _ in batch], images) if images else {}
         with transaction.atomic():
             Candidate.objects.bulk_create(
                 Candidate(
@@ -198,6 +201,7 @@ def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile) -> N
                     start_id=pk,
                     start_key=key,
                     text=captions[wanted.start.role],
+                    image_id=shown.get(pk),
                     state=Candidate.State.KEPT,
                     made_at=job.now(),
                 )

@@ -4,14 +4,16 @@ from collections.abc import Iterator
 
 from django.db.models import QuerySet
 
+from making.actions.image_inputs import start_instances, with_image
 from making.pipeline_file import START, PipelineFile, read_source
 from studies.errors import StudyError
 from studies.models import Instance, InstanceImage, Project
 
 
 def source_instances(wanted: PipelineFile, project: Project) -> QuerySet[Instance]:
-    """Return the instances that a pipeline begins with; those that pipelines made are left out."""
-    return project.instances.filter(captions__has_key=wanted.start.role).exclude(reference__has_key="made")
+    """Return the instances that a pipeline begins with: those with the caption, and the image if it names one."""
+    found = start_instances(project).filter(captions__has_key=wanted.start.role)
+    return with_image(found, wanted.start.images) if wanted.start.images else found
 
 
 def check_source_roles(wanted: PipelineFile, project: Project) -> None:
@@ -19,8 +21,9 @@ def check_source_roles(wanted: PipelineFile, project: Project) -> None:
     sources = source_instances(wanted, project)
     if not sources.exists():
         raise StudyError(
-            f"No instance of the project has a caption in the role {wanted.start.role}. Import some, or name another "
-            "role in `start`."
+            f"No instance of the project has a caption in the role {wanted.start.role}"
+            f"{f' and an image in the role {wanted.start.images}' if wanted.start.images else ''}. Import some, or name "
+            "another role in `start`."
         )
     images = set(
         InstanceImage.objects.filter(instance__in=sources).order_by().values_list("role", flat=True).distinct()

@@ -70,13 +70,14 @@ MOST_SAMPLES, MOST_REASONS = 5, 10
 class Sample:
     """A candidate beside the text that it was made from. `reason`: why it is not kept, "" if it is.
 
-    `image`: the SHA-256 of its picture, "" if there is none.
+    `image`: the SHA-256 of its picture, "" if there is none; `parent_image`: that of the picture it was made from.
     """
 
     parent: str
     text: str
     reason: str
     image: str = ""
+    parent_image: str = ""
 
     @property
     def captions(self) -> Mapping[str, str]:
@@ -98,7 +99,16 @@ def samples(pipeline: Pipeline, stage: StageYield) -> Sequence[Sample]:
             for reason in ("", *list(stage.reasons)[:MOST_REASONS])
             for one in rows.filter(reason=reason)[:MOST_SAMPLES]
         ]
-    return [Sample(one.parent.text if one.parent else "", one.text, one.reason, one.image_id or "") for one in found]
+    return [_sample(one) for one in found]
+
+
+def _sample(one: Candidate) -> Sample:
+    parent = one.parent
+    if parent is None:
+        return Sample("", one.text, one.reason, one.image_id or "")
+    # A start has an image for makers of images; a text that was made from it shows none.
+    parent_image = parent.image_id or "" if one.image_id or not one.text else ""
+    return Sample(parent.text, one.text, one.reason, one.image_id or "", parent_image)
 
 
 def worker_progress(pipeline: Pipeline) -> tuple[int, int]:
