@@ -20,9 +20,9 @@ def check_source_roles(wanted: PipelineFile, project: Project) -> None:
     """Raise StudyError if no instance has a role that the file names. Instances must be there already."""
     sources = source_instances(wanted, project)
     if not sources.exists():
+        image = f" and an image in the role {wanted.start.images}" if wanted.start.images else ""
         raise StudyError(
-            f"No instance of the project has a caption in the role {wanted.start.role}"
-            f"{f' and an image in the role {wanted.start.images}' if wanted.start.images else ''}. Import some, or name "
+            f"No instance of the project has a caption in the role {wanted.start.role}{image}. Import some, or name "
             "another role in `start`."
         )
     images = set(
