@@ -12,6 +12,7 @@ from studies.actions.drafts import delete_draft
 from studies.models import Event, Invitation, Project, Study
 from tests.factories import NOON, TESTS, draw_instance, make_member, make_project
 from tests.pages import signed_in, words_of
+from tests.together import at_once
 from workspace import webhook_http
 from workspace.models import Token, Webhook, WebhookKey
 
@@ -131,6 +132,20 @@ def test_a_double_click_without_scripts_creates_one_secret_and_shows_it(
     assert len(found) == 1
     assert found == re.findall(secret, first)
     assert (created(), Event.objects.count()) == (once, told)
+
+
+@pytest.mark.django_db(transaction=True)
+@SECRETS
+def test_both_clicks_at_once_show_the_same_secret(
+    owner: Client, page: str, address: str, fields: dict[str, Any], secret: str
+) -> None:
+    sent = fields | {"form_key": key_in(owner, page)}
+    before = created()
+    shown = at_once(*[lambda: re.findall(secret, owner.post(address, sent).content.decode())] * 2)
+    assert shown[0] == shown[1] != []
+    assert [more - less for less, more in zip(before, created(), strict=True)].count(1) == (
+        2 if page == WEBHOOKS else 1
+    )
 
 
 @SECRETS
