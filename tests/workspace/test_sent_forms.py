@@ -78,6 +78,24 @@ def test_the_form_of_a_deleted_draft_is_empty_again(editor: Client) -> None:
     assert Study.objects.count() == 1
 
 
+def test_back_to_a_study_file_leads_to_its_draft(editor: Client) -> None:
+    address = editor.get("/projects/vases/new-study/")["Location"]
+    assert f'action="{address}"' in editor.get(address).content.decode()
+    source = "study: mine\ntitle: Which vase?\ncontact: Ada\nkind: best_of_n\n"
+    assert editor.post(address, {"source": source})["Location"] == "/studies/vases/mine/"
+    back = editor.get(address, follow=True)
+    assert back.redirect_chain == [("/studies/vases/mine/", 302)]
+    assert "You sent this form already: it created this." in words_of(back)
+    assert source in back.content.decode()
+    # A browser may show the form as it was left.
+    changed = f"{source}answers: 2\n"
+    assert editor.post(address, {"source": changed})["Location"] == "/studies/vases/mine/"
+    assert Study.objects.get().source == changed
+    # The same text in an empty form is that of another study.
+    other = editor.get("/projects/vases/new-study/")["Location"]
+    assert editor.post(other, {"source": source}).status_code == 409
+
+
 def test_a_session_remembers_the_last_forms_only(editor: Client) -> None:
     first, typed = open_form(editor)
     editor.post(first, typed)
