@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from making.makers.base import Made, MadeImage, MadeText, MakerIdentity, NothingMade, Request
+from making.tokens import Tokens
 
 MAKE, BEGUN, MADE = "making.make", "making.begun", "making.made"
 
@@ -28,7 +29,7 @@ def from_results(identity: MakerIdentity, results: Sequence[Sequence[Made] | Not
     return {
         "identity": {"name": identity.name, "version": identity.version, "weights": identity.weights},
         "results": [
-            {"nothing": result.reason}
+            {"nothing": result.reason, "prompt": result.prompt, "tokens": _numbers(result.tokens)}
             if isinstance(result, NothingMade)
             else {"made": [_plain(each) for each in result]}
             for result in results
@@ -39,7 +40,9 @@ def from_results(identity: MakerIdentity, results: Sequence[Sequence[Made] | Not
 def to_results(answer: Mapping[str, Any]) -> tuple[MakerIdentity, list[Sequence[Made] | NothingMade]]:
     """Return what `from_results` wrote."""
     results: list[Sequence[Made] | NothingMade] = [
-        NothingMade(each["nothing"]) if "nothing" in each else [_made(one) for one in each["made"]]
+        NothingMade(each["nothing"], each.get("prompt", ""), Tokens(*each.get("tokens", ())))
+        if "nothing" in each
+        else [_made(one) for one in each["made"]]
         for each in answer["results"]
     ]
     return MakerIdentity(**answer["identity"]), results
@@ -47,7 +50,7 @@ def to_results(answer: Mapping[str, Any]) -> tuple[MakerIdentity, list[Sequence[
 
 def _plain(made: Made) -> dict[str, Any]:
     if isinstance(made, MadeText):
-        return {"text": made.text, "prompt": made.prompt}
+        return {"text": made.text, "prompt": made.prompt, "tokens": _numbers(made.tokens)}
     return {
         "image": b64encode(made.data).decode(),
         "seed": made.seed,
@@ -56,7 +59,11 @@ def _plain(made: Made) -> dict[str, Any]:
     }
 
 
+def _numbers(tokens: Tokens) -> list[int]:
+    return [tokens.prompt, tokens.completion]
+
+
 def _made(plain: Mapping[str, Any]) -> Made:
     if "text" in plain:
-        return MadeText(plain["text"], plain["prompt"])
+        return MadeText(plain["text"], plain["prompt"], Tokens(*plain.get("tokens", ())))
     return MadeImage(b64decode(plain["image"]), plain["seed"], plain["prompt"], plain["problem"])

@@ -98,6 +98,8 @@ class Candidate(models.Model):
     maker = models.ForeignKey(UsedMaker, on_delete=models.RESTRICT, null=True, blank=True, related_name="candidates")
     seed = models.BigIntegerField(null=True, blank=True)
     prompt = models.TextField(blank=True, help_text="What a model was told.")
+    prompt_tokens = models.PositiveIntegerField(default=0, help_text="What a language model read for it.")
+    completion_tokens = models.PositiveIntegerField(default=0, help_text="What a language model wrote for it.")
     state = models.CharField(max_length=10, choices=State.choices)
     rejected_by = models.CharField(max_length=50, blank=True, help_text="The filter that rejected it.")
     reason = models.TextField(blank=True, help_text="Why it was rejected or not made, as a sentence.")

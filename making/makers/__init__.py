@@ -3,11 +3,21 @@
 from functools import cache
 from pkgutil import resolve_name
 
-from making.makers.base import LoadedMaker, Made, MadeImage, MadeText, Maker, MakerIdentity, NothingMade, Request
+from making.makers.base import (
+    LoadedMaker,
+    Made,
+    MadeImage,
+    MadeText,
+    Maker,
+    MakerIdentity,
+    NothingMade,
+    Request,
+)
 
 MAKERS = {
     "words": "making.makers.words.Words",
     "diffusers": "making.makers.diffusers.Diffusers",
+    "llm": "making.makers.llm.Llm",
 }
 
 

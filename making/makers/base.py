@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from making.options import Options
+from making.tokens import NO_TOKENS, Cost, Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class MadeText:
 
     text: str
     prompt: str = ""
+    tokens: Tokens = NO_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,11 @@ class MadeImage:
 
 @dataclass(frozen=True, slots=True)
 class NothingMade:
-    """A maker made nothing of a text; `reason` is a sentence."""
+    """A maker made nothing of a text; `reason` is a sentence. `prompt`: what a model was told."""
 
     reason: str
+    prompt: str = ""
+    tokens: Tokens = NO_TOKENS
 
 
 Made = MadeText | MadeImage
@@ -92,6 +96,10 @@ class Maker(Options, ABC):
     def accepts(cls, policy: str) -> bool:
         """Whether the family has this policy."""
         return policy in cls.policies or (bool(policy) and any(name.isupper() for name in cls.policies))
+
+    def cost_of(self, tokens: Tokens) -> Cost | None:
+        """Return what these tokens cost, None if the pipeline file gives no price."""
+        return None
 
     @abstractmethod
     def load(self, policy: str) -> LoadedMaker:

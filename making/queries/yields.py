@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Count
+from django.db.models import Count, Sum
 
 from making.models import Candidate, Pipeline
 from making.pipeline_file import START, read_pipeline
+from making.tokens import NO_TOKENS, Cost, Tokens
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,8 @@ class StageYield:
     """Counts of one stage, in candidates. `reasons`: why candidates are not kept -> how many, most first.
 
     `parents`: candidates that it makes others from. kept + rejected + not_made is what stands in the database; a parent
-    of which nothing was made counts once under `not_made`.
+    of which nothing was made counts once under `not_made`. `tokens`: what a language model read and wrote for all of
+    them. `cost`: theirs, None without a price in the pipeline file.
     """
 
     name: str
@@ -24,6 +26,8 @@ class StageYield:
     rejected: int = 0
     not_made: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
+    tokens: Tokens = NO_TOKENS
+    cost: Cost | None = None
 
     @property
     def made(self) -> int:
@@ -34,8 +38,11 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
     """Return the yield of each stage, in the order in which they run."""
     counted: dict[str, dict[str, int]] = {}
     reasons: dict[str, dict[str, int]] = {}
-    rows = pipeline.candidates.values_list("stage", "state", "reason").order_by().annotate(n=Count("pk"))
-    for stage, state, reason, n in rows:
+    tokens: dict[str, Tokens] = {}
+    counts = {"n": Count("pk"), "prompt": Sum("prompt_tokens"), "completion": Sum("completion_tokens")}
+    rows = pipeline.candidates.values_list("stage", "state", "reason").order_by().annotate(**counts)
+    for stage, state, reason, n, prompt, completion in rows:
+        tokens[stage] = tokens.get(stage, NO_TOKENS) + Tokens(prompt, completion)
         states = counted.setdefault(stage, {})
         states[state] = states.get(state, 0) + n
         if reason:
@@ -47,6 +54,8 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
             parents=counted.get(stage.of, {}).get(Candidate.State.KEPT, 0),
             **{str(state): counted.get(stage.name, {}).get(state, 0) for state in Candidate.State},
             reasons=dict(sorted(reasons.get(stage.name, {}).items(), key=lambda item: (-item[1], item[0]))),
+            tokens=(used := tokens.get(stage.name, NO_TOKENS)),
+            cost=stage.maker.cost_of(used),
         )
         for stage in read_pipeline(pipeline.source).ordered_stages
     ]

@@ -21,7 +21,7 @@ every_family_of_the_site = pytest.mark.parametrize(
     "family", [family for family in MAKERS if not get_maker(family).on_worker]
 )
 # Of families that have options without a default.
-OPTIONS = {"diffusers": "{checker: none}"}
+OPTIONS = {"diffusers": "{checker: none}", "llm": "{template: replace-object}"}
 every_filter = pytest.mark.parametrize("name", FILTERS)
 
 

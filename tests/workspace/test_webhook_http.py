@@ -1,21 +1,15 @@
 """What the site sends to addresses that people name, and what it does not reach for them."""
 
 import socket
-import ssl
 import threading
-from datetime import timedelta
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
-from django.utils import timezone
 from pytest_django import Settings
 
+from tests.certificates import with_certificate
 from tests.receivers import Request, answer_with, receiving
 from workspace import webhook_http
 from workspace.webhook_http import AddressRefused, Answer, NotReached, check_url, look_up, post
@@ -144,23 +138,6 @@ def test_what_is_no_http_is_said_to_be_none() -> None:
 
     with receiving(greet) as receiver, pytest.raises(NotReached, match="complete HTTP response"):
         post(receiver.url, b"", {})
-
-
-def with_certificate(folder: Path, name: str) -> ssl.SSLContext:
-    """Return a server's context with a certificate for `name` that `folder`/certificate.pem vouches for."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    builder = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(key.public_key())
-    builder = builder.serial_number(1).add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-    now = timezone.now()
-    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
-    public = builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    (folder / "certificate.pem").write_bytes(public)
-    (folder / "key.pem").write_bytes(key.private_bytes(*form))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
-    return context
 
 
 @pytest.mark.usefixtures("to_this_machine")
