@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from background.errors import Failed
 from background.work import RunningJob
 from making.actions.candidate_images import MOST_REJECTED, store_image
+from making.actions.progress import read_after, step_of
 from making.errors import CannotMake
 from making.filters import CandidateText
 from making.makers import Made, MadeImage, MakerIdentity, NothingMade, Request
@@ -127,14 +128,14 @@ def _not_made(nothing: NothingMade, common: Mapping[str, Any]) -> Candidate:
     )
 
 
-def run_stage(job: RunningJob, run: StageRun, after: int) -> None:
-    """Make the candidates of a stage here, in batches, from the candidates after the id `after`."""
+def run_stage(job: RunningJob, run: StageRun) -> None:
+    """Make the candidates of a stage here, in batches, from candidates that it has not read yet."""
     try:
         maker = run.stage.maker.load(run.stage.policy)
     except CannotMake as error:
-        raise Failed(f"The stage {run.stage.name} cannot begin. {error}") from error
+        raise Failed(f"The stage {run.stage.name} cannot start. {error}") from error
     used, known = run.used_maker(maker.identity), run.known_texts()
-    parents = run.parents()
+    parents, after = run.parents(), read_after(job, run.stage.name)
     total, done = parents.count(), parents.filter(pk__lte=after).count()
     while batch := list(parents.filter(pk__gt=after)[:BATCH]):
         run.now = job.now()
@@ -143,4 +144,4 @@ def run_stage(job: RunningJob, run: StageRun, after: int) -> None:
         after, done = batch[-1].pk, done + len(batch)
         with transaction.atomic():
             Candidate.objects.bulk_create(made)
-            job.advance(step={"phase": run.stage.name, "after": after}, done=done, total=total)
+            job.advance(step=step_of(job, run.stage.name, after), done=done, total=total)

@@ -1,4 +1,4 @@
-"""What became of the candidates of a pipeline, stage by stage."""
+"""Counts and samples of the candidates of each stage of a pipeline."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from django.db.models import Count, Sum
 
 from making.models import Candidate, Pipeline
-from making.pipeline_file import START, read_pipeline
+from making.pipeline_file import START, AskedStage, read_pipeline
 from making.tokens import NO_TOKENS, Cost, Tokens
 
 
 @dataclass(frozen=True)
 class StageYield:
     """Counts of one stage, in candidates. `reasons`: why candidates are not kept -> how many, most first.
+
+    `maker`: its maker, or the name of the study (`is_study`) in which people made it.
 
     `parents`: candidates that it makes others from. kept + rejected + not_made is what stands in the database; a parent
     of which nothing was made counts once under `not_made`. `tokens`: what a language model read and wrote for all of
@@ -22,6 +24,7 @@ class StageYield:
     name: str
     maker: str
     parents: int
+    is_study: bool = False
     kept: int = 0
     rejected: int = 0
     not_made: int = 0
@@ -47,17 +50,19 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
         states[state] = states.get(state, 0) + n
         if reason:
             reasons.setdefault(stage, {})[reason] = n
+    wanted = read_pipeline(pipeline.source)
     return [
         StageYield(
             name=stage.name,
-            maker=stage.make,
+            maker=wanted.name_of_study(stage) if isinstance(stage, AskedStage) else stage.make,
+            is_study=isinstance(stage, AskedStage),
             parents=counted.get(stage.of, {}).get(Candidate.State.KEPT, 0),
             **{str(state): counted.get(stage.name, {}).get(state, 0) for state in Candidate.State},
             reasons=dict(sorted(reasons.get(stage.name, {}).items(), key=lambda item: (-item[1], item[0]))),
             tokens=(used := tokens.get(stage.name, NO_TOKENS)),
-            cost=stage.maker.cost_of(used),
+            cost=None if isinstance(stage, AskedStage) else stage.maker.cost_of(used),
         )
-        for stage in read_pipeline(pipeline.source).ordered_stages
+        for stage in wanted.ordered_stages
     ]
 
 

@@ -9,7 +9,7 @@ from making.makers import MAKERS, LoadedMaker, MadeText, NothingMade, Request, g
 from making.pipeline_file import read_pipeline
 
 TEXTS = [
-    "Two yellow fish swim quickly left of a large blue tent and slowly jump.",
+    "Two yellow fish swim quickly left of a dog in a large blue tent and slowly jump.",
     "Dogs look at cats.",
     "Sleeping.",
     "",

@@ -48,12 +48,12 @@ def test_it_makes_instances_and_says_what_became_of_every_text(tmp_path: Path, p
     told = (
         "swaps began with 2 texts.\n"
         "swapped (words:swap-nouns): 2 texts, 1 candidates made, 1 kept\n"
-        "  1: The text has no two different nouns.\n"
+        "  1: The text does not have two different nouns.\n"
         "1 instance made.\n"
     )
     assert make(tmp_path) == told
     assert project.instances.get(key="first-swaps-1").captions["negative_caption"] == "A table is on a dog."
-    assert make(tmp_path) == f"The pipeline swaps is complete; nothing was made again.\n{told}"
+    assert make(tmp_path) == f"The pipeline swaps is already complete, so it did not run again.\n{told}"
     assert Candidate.objects.count() == 4
 
 

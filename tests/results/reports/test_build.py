@@ -78,13 +78,13 @@ def test_kappa_of_a_pair_tells_any_image_from_none() -> None:
     # Agreed on 3 of 4; ann says any image 3 times, ben twice: by chance 3/4 x 1/2 + 1/4 x 1/2 = 1/2. Any image: 2 x 2
     # of 3 + 2 times; none: 2 x 1 of 1 + 2. AC1: by chance 2 x 5/8 x 3/8 = .46875, (.75 - .46875) / .53125.
     pair, mean = rows("pairs")
-    assert pair[:5] == ["step-3", "best_of_n", "survey 5, places 1 and 2", "any image / None", 4]
-    assert pair[5:7] == [pytest.approx(0.75), pytest.approx(0.5)]
-    assert pair[8:11] == pytest.approx([0.28125 / 0.53125, 4 / 5, 2 / 3])
-    assert "Fewer than 10 questions: not in the mean." in pair[11]
+    assert pair[:6] == ["step-3", "best_of_n", "places 1 and 2", 5, "any image / None", 4]
+    assert pair[6:8] == [pytest.approx(0.75), pytest.approx(0.5)]
+    assert pair[9:12] == pytest.approx([0.28125 / 0.53125, 4 / 5, 2 / 3])
+    assert "Fewer than 10 questions: not in the mean." in pair[12]
     assert mean[2] == "mean of 0"
-    assert mean[6] == Undefined("No pair answered 10 questions together.")
-    assert mean[11] == "1 pair with fewer than 10 shared questions left out."
+    assert mean[7] == Undefined("No pair answered 10 questions together.")
+    assert mean[12] == "1 pair with fewer than 10 shared questions left out."
 
 
 def test_agreement_before_and_after_filtering_stands_on_the_questions_it_names() -> None:
@@ -248,7 +248,7 @@ def test_equal_wages_of_a_study_are_one_dot_and_other_currencies_are_left_out() 
     assert [line.name for line in chart.references] == ["minimum 15.00"]
     chart = chart_of(report_of(replace(PROJECT, studies=[STEP_3, replace(paid, currency="EUR")])), "wages")
     assert [point.label for point in chart.series[0].points] == ["step-3"]
-    assert chart.method == "Chart: without baseline, whose currency is another."
+    assert chart.method == "Left out of the chart because of another currency: baseline."
 
 
 def test_the_share_of_a_model_is_that_of_the_dataset_or_else_of_captions() -> None:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('making', '0001_initial'),
+        ('making', '0002_pipelines_ask_people'),
     ]
 
     operations = [
