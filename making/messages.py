@@ -29,9 +29,7 @@ def from_results(identity: MakerIdentity, results: Sequence[Sequence[Made] | Not
     return {
         "identity": {"name": identity.name, "version": identity.version, "weights": identity.weights},
         "results": [
-            {"nothing": result.reason, "prompt": result.prompt, "tokens": _numbers(result.tokens)}
-            if isinstance(result, NothingMade)
-            else {"made": [_plain(each) for each in result]}
+            _plain_nothing(result) if isinstance(result, NothingMade) else {"made": [_plain(each) for each in result]}
             for result in results
         ],
     }
@@ -40,12 +38,23 @@ def from_results(identity: MakerIdentity, results: Sequence[Sequence[Made] | Not
 def to_results(answer: Mapping[str, Any]) -> tuple[MakerIdentity, list[Sequence[Made] | NothingMade]]:
     """Return what `from_results` wrote."""
     results: list[Sequence[Made] | NothingMade] = [
-        NothingMade(each["nothing"], each.get("prompt", ""), Tokens(*each.get("tokens", ())))
-        if "nothing" in each
-        else [_made(one) for one in each["made"]]
-        for each in answer["results"]
+        _nothing(each) if "nothing" in each else [_made(one) for one in each["made"]] for each in answer["results"]
     ]
     return MakerIdentity(**answer["identity"]), results
+
+
+def _plain_nothing(made: NothingMade) -> dict[str, Any]:
+    return {
+        "nothing": made.reason,
+        "prompt": made.prompt,
+        "answer": made.answer,
+        "tokens": _numbers(made.tokens),
+    }
+
+
+def _nothing(plain: Mapping[str, Any]) -> NothingMade:
+    told = plain.get("prompt", ""), plain.get("answer", "")
+    return NothingMade(plain["nothing"], *told, Tokens(*plain.get("tokens", ())))
 
 
 def _plain(made: Made) -> dict[str, Any]:

@@ -112,6 +112,7 @@ class Candidate(models.Model):
     maker = models.ForeignKey(UsedMaker, on_delete=models.RESTRICT, null=True, blank=True, related_name="candidates")
     seed = models.BigIntegerField(null=True, blank=True)
     prompt = models.TextField(blank=True, help_text="What a model was told.")
+    answer = models.TextField(blank=True, help_text="What a model said that could not be used, its beginning.")
     prompt_tokens = models.PositiveIntegerField(default=0, help_text="What a language model read for it.")
     completion_tokens = models.PositiveIntegerField(default=0, help_text="What a language model wrote for it.")
     state = models.CharField(max_length=10, choices=State.choices)

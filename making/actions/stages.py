@@ -123,6 +123,7 @@ def _not_made(nothing: NothingMade, common: Mapping[str, Any]) -> Candidate:
         state=Candidate.State.NOT_MADE,
         reason=nothing.reason,
         prompt=nothing.prompt,
+        answer=nothing.answer,
         prompt_tokens=nothing.tokens.prompt,
         completion_tokens=nothing.tokens.completion,
     )

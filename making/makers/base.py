@@ -60,10 +60,14 @@ class MadeImage:
 
 @dataclass(frozen=True, slots=True)
 class NothingMade:
-    """A maker made nothing of a text; `reason` is a sentence. `prompt`: what a model was told."""
+    """A maker made nothing of a text; `reason` is a sentence.
+
+    `prompt`: what a model was told. `answer`: what it said that could not be used.
+    """
 
     reason: str
     prompt: str = ""
+    answer: str = ""
     tokens: Tokens = NO_TOKENS
 
 

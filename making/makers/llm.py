@@ -40,6 +40,8 @@ SCHEMA: Mapping[str, Any] = {
     "required": ["change", "caption"],
     "additionalProperties": False,
 }
+# Characters that are stored of an answer that cannot be used.
+LONGEST_ANSWER = 1000
 _CODE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 _THOUGHTS = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -124,6 +126,7 @@ class _Draft:
     attempts: int = 0
     text: str = ""
     reason: str = ""
+    answer: str = ""
     tokens: Tokens = NO_TOKENS
     is_done: bool = False
     is_answered: bool = False
@@ -189,6 +192,7 @@ class Writer(LoadedMaker):
     def _read(self, draft: _Draft, answer: Answer, caption: str, same: Collection[str]) -> None:
         draft.is_answered = True
         draft.tokens += answer.tokens
+        draft.answer = _UNSTORABLE.sub("\ufffd", answer.text[:LONGEST_ANSWER])
         # Without chance, the same prompt has the same answer.
         again = Failure.FAILED if self._options.temperature else Failure.REFUSED
         if answer.is_declined:
@@ -239,7 +243,7 @@ def _check_model_answered(drafts: Sequence[_Draft]) -> None:
     if away is None and len(left) > 1 and not any(draft.is_answered for draft in drafts):
         away = left[0]
     if away is not None:
-        raise CannotMake(f"{away.reason} Let the pipeline go on when the language model is ready.")
+        raise CannotMake(f"{away.reason} Continue the pipeline when the language model is ready.")
     if late := sum(not draft.attempts for draft in left):
         raise CannotMake(
             f"The language model was too slow: {late} of {len(drafts)} texts were not begun within "
@@ -252,6 +256,7 @@ def _result(drafts: Sequence[_Draft], number: int) -> Sequence[MadeText] | Nothi
     mine = [draft for draft in drafts if draft.request == number]
     written = [draft for draft in mine if draft.text]
     if not written:
-        return NothingMade(mine[-1].reason, mine[-1].prompt, sum((draft.tokens for draft in mine), NO_TOKENS))
+        last = mine[-1]
+        return NothingMade(last.reason, last.prompt, last.answer, sum((draft.tokens for draft in mine), NO_TOKENS))
     written[-1].tokens = sum((draft.tokens for draft in mine if not draft.text), written[-1].tokens)
     return [MadeText(draft.text, draft.prompt, draft.tokens) for draft in written]

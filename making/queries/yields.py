@@ -79,13 +79,16 @@ MOST_SAMPLES, MOST_REASONS = 5, 10
 class Sample:
     """A candidate beside the text that it was made from. `reason`: why it is not kept, "" if it is.
 
-    `image`: the SHA-256 of its picture, "" if there is none.
+    `image`: the SHA-256 of its picture, "" if there is none. `prompt`: what a model was told. `answer`: what it said,
+    if that could not be used.
     """
 
     parent: str
     text: str
     reason: str
     image: str = ""
+    prompt: str = ""
+    answer: str = ""
 
     @property
     def captions(self) -> Mapping[str, str]:
@@ -107,7 +110,10 @@ def samples(pipeline: Pipeline, stage: StageYield) -> Sequence[Sample]:
             for reason in ("", *list(stage.reasons)[:MOST_REASONS])
             for one in rows.filter(reason=reason)[:MOST_SAMPLES]
         ]
-    return [Sample(one.parent.text if one.parent else "", one.text, one.reason, one.image_id or "") for one in found]
+    return [
+        Sample(one.parent.text if one.parent else "", one.text, one.reason, one.image_id or "", one.prompt, one.answer)
+        for one in found
+    ]
 
 
 def worker_progress(pipeline: Pipeline) -> tuple[int, int]:

@@ -126,7 +126,7 @@ def test_an_answer_that_cannot_be_used_is_asked_for_again_and_then_nothing_is_ma
         return answer if caption_of(asked) == "A dog." else says_caption("A fish.")
 
     (nothing, rest), model = make(replies, A_DOG, Request("A bird.", 1, 6))
-    assert nothing == NothingMade(reason, nothing.prompt, Tokens(3 * TOKENS[0], 3 * TOKENS[1]))
+    assert nothing == NothingMade(reason, nothing.prompt, nothing.answer, Tokens(3 * TOKENS[0], 3 * TOKENS[1]))
     assert "Caption: A dog.\n" in nothing.prompt
     assert [asked["seed"] for asked in model.asked if caption_of(asked) == "A dog."] == [
         5,
@@ -144,8 +144,15 @@ def test_another_attempt_may_succeed_and_its_tokens_count_with_those_of_the_firs
 
 def test_a_text_without_such_a_change_is_not_asked_for_again(make: Callable[..., Made]) -> None:
     (nothing,), model = make(lambda asked, number: says_caption(""))
-    assert nothing == NothingMade("The language model found no such change in the text.", model.prompts[0], ONCE)
+    reason = "The language model found no such change in the text."
+    assert nothing == NothingMade(reason, model.prompts[0], '{"change": "", "caption": ""}', ONCE)
     assert len(model.asked) == 1
+
+
+def test_the_beginning_of_an_answer_that_cannot_be_used_is_told(make: Callable[..., Made]) -> None:
+    (nothing,), _ = make(lambda asked, number: says(f"Sure!\0\ud800 {'and ' * 1000}"))
+    assert nothing.answer.startswith("Sure!\ufffd\ufffd and and")
+    assert len(nothing.answer) == 1000
 
 
 def test_a_text_that_comes_twice_is_made_once(make: Callable[..., Made]) -> None:
@@ -195,7 +202,7 @@ def test_a_server_that_stays_busy_loses_no_text(make: Callable[..., Made], monke
         return cats(asked, number) if "dog" in caption_of(asked) else fails(503)
 
     monkeypatch.setattr("making.makers.llm.MOST_SECONDS", 0.2)
-    with pytest.raises(CannotMake, match=r"127\.0\.0\.1 was too busy to answer \(503\)\. Let the pipeline go on when"):
+    with pytest.raises(CannotMake, match=r"127\.0\.0\.1 was too busy to answer \(503\)\. Continue the pipeline when"):
         make(busy, A_DOG, Request("A bird.", 1, 6))
 
 
@@ -213,7 +220,7 @@ def test_a_text_that_a_server_fails_at_is_given_up_after_some_attempts(
 
 @pytest.mark.parametrize("status", [500, 502])
 def test_a_server_that_fails_at_every_text_stops_the_pipeline(status: int, make: Callable[..., Made]) -> None:
-    with pytest.raises(CannotMake, match=rf"127\.0\.0\.1 .*\({status}\)\. Let the pipeline go on"):
+    with pytest.raises(CannotMake, match=rf"127\.0\.0\.1 .*\({status}\)\. Continue the pipeline"):
         make(lambda asked, number: fails(status), A_DOG, Request("A bird.", 1, 6))
 
 
@@ -312,7 +319,7 @@ def test_a_server_that_is_not_there_stops_the_pipeline(monkeypatch: pytest.Monke
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     monkeypatch.setenv("LINEUP_LLM_ADDRESS", address)
-    with pytest.raises(CannotMake, match=r"127\.0\.0\.1 cannot be reached\. Let the pipeline go on"):
+    with pytest.raises(CannotMake, match=r"127\.0\.0\.1 cannot be reached\. Continue the pipeline"):
         Llm(template="replace-object", address=address).load(NAME).make([A_DOG])
 
 
