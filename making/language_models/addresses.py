@@ -1,6 +1,6 @@
 """Addresses of servers with language models, as pipeline files and workers name them. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 # Settings of the worker.
@@ -12,7 +12,7 @@ class Access:
     """What the worker's administrator allows. `address`: the one that may be private and gets `key`, "" for none."""
 
     address: str = ""
-    key: str = ""
+    key: str = field(default="", repr=False)
 
 
 def problem_with_address(address: str) -> str:

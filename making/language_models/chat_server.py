@@ -28,12 +28,16 @@ from making.tokens import Tokens
 AT_ONCE = 8
 # Bytes of the longest answer that is read: far more than `max_tokens` need.
 MOST_BYTES = 2_000_000
+# Tokens of one request; who counts more miscounts.
+MOST_TOKENS = 10_000_000
+# In seconds.
 LONGEST_WAIT = 60.0
 # How servers say that a prompt is too long for the model.
 _TOO_LONG = re.compile(
     r"context[ _](?:length|size|window)|too (?:long|many tokens)|maximum (?:model |input |prompt )?length",
     re.IGNORECASE,
 )
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 TOO_LONG = "The text is too long for the language model."
 HTTP_OK = 200
 # What newer models call `max_tokens`.
@@ -135,7 +139,7 @@ class _Reply:
         said = values.get("error", values.get("detail", values.get("message"))) if isinstance(values, dict) else None
         if isinstance(said, dict):
             said = said.get("message")
-        return " ".join(said.split())[:300] if isinstance(said, str) else ""
+        return _UNSTORABLE.sub("\ufffd", " ".join(said.split())[:300]) if isinstance(said, str) else ""
 
 
 class ChatServer(LanguageModel):
@@ -169,10 +173,10 @@ class ChatServer(LanguageModel):
     def _answer(self, prompt: Prompt) -> Answer | NoAnswer:
         try:
             return self._read(self._ask_as_it_knows(prompt))
+        except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+            return NoAnswer(f"{self._host} cannot be reached.", Failure.AWAY)
         except httpcore2.TimeoutException:
             return NoAnswer(f"{self._host} did not answer within {self._sampling.seconds:g} seconds.", Failure.FAILED)
-        except httpcore2.ConnectError:
-            return NoAnswer(f"{self._host} cannot be reached.", Failure.AWAY)
         except (httpcore2.NetworkError, httpcore2.ProtocolError):
             return NoAnswer(f"{self._host} did not send a complete answer.", Failure.FAILED)
 
@@ -253,7 +257,7 @@ def _plain(address: str) -> str:
     return parts._replace(scheme=parts.scheme.lower(), netloc=parts.netloc.lower()).geturl().rstrip("/")
 
 
-def _answer_in(values: Any) -> Answer | NoAnswer | None:
+def _answer_in(values: Any) -> Answer | None:
     """Return the answer in a chat completion, None if it is none."""
     try:
         choice = values["choices"][0]
@@ -270,7 +274,8 @@ def _answer_in(values: Any) -> Answer | NoAnswer | None:
 
 
 def _count(value: Any) -> int:
-    return value if type(value) is int and 0 <= value < 2**31 else 0
+    """Return a number of tokens, 0 for anything else."""
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
 
 
 def _seconds_of(retry_after: str) -> float:

@@ -297,9 +297,26 @@ def test_a_newer_server_is_told_the_limit_by_its_newer_name(make: Callable[..., 
 
 
 def test_a_refused_request_is_told_in_the_words_of_the_server(make: Callable[..., Made]) -> None:
-    (nothing,), model = make(lambda asked, number: fails(400, "temperature must\nbe 1"))
-    assert nothing.reason == "127.0.0.1 refused the request (400). It says: temperature must be 1"
+    (nothing,), model = make(lambda asked, number: fails(400, "temperature must\nbe 1\0"))
+    assert nothing.reason == "127.0.0.1 refused the request (400). It says: temperature must be 1\ufffd"
     assert len(model.asked) == 2
+
+
+def test_a_server_that_cannot_be_connected_to_loses_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drop(*where: Any) -> None:
+        raise httpcore2.ConnectTimeout
+
+    monkeypatch.setattr(httpcore2.SyncBackend, "connect_tcp", drop)
+    with pytest.raises(CannotMake, match=r"93\.184\.215\.14 cannot be reached\. Continue the pipeline"):
+        Llm(template="replace-object", address="https://93.184.215.14/v1").load(NAME).make([A_DOG])
+
+
+@pytest.mark.parametrize("counted", [-1, 2**40, 1.5, "many", None, True])
+def test_tokens_that_cannot_be_are_not_counted(counted: Any, make: Callable[..., Made]) -> None:
+    message = {"content": '{"change": "dog -> cat", "caption": "A cat."}'}
+    body = {"choices": [{"message": message}], "usage": {"prompt_tokens": counted, "completion_tokens": 7}}
+    (made,), _ = make(lambda asked, number: answer_with(200, json.dumps(body).encode()))
+    assert [(one.text, one.tokens) for one in made] == [("A cat.", Tokens(0, 7))]
 
 
 @pytest.mark.parametrize(
