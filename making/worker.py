@@ -2,7 +2,10 @@
 
     celery -A predictions.worker worker
 
-It extends `predictions.worker`, and has the same settings.
+It extends `predictions.worker`, and has the same settings and two more, for `llm:`:
+
+LINEUP_LLM_ADDRESS  a server with language models, which may be in a private network; none unless it is set
+LINEUP_LLM_API_KEY  its key, which goes nowhere else; none unless it is set
 """
 
 import json
