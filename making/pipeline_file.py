@@ -181,6 +181,16 @@ class PipelineFile(Options):
         """Return the stages that make images, by name."""
         return {stage.name: stage for stage in self.stages if stage.maker.makes_images}
 
+    def root_of(self, stage: Stage) -> tuple[str, int]:
+        """Return the stage of texts, or the start, that a stage of images goes back to, and its distance from there.
+
+        Example: 1 if it makes images of texts, or of the images of the start.
+        """
+        images, root, distance = self.image_stages, stage.of, 1
+        while root in images:
+            root, distance = images[root].of, distance + 1
+        return root, distance
+
     def line_of(self, name: str) -> list[str]:
         """Return the names from a stage back to the start."""
         found = [name]
@@ -324,7 +334,7 @@ def _problem_with_images(pipeline: PipelineFile, text: str, line: Sequence[str],
     """Return why `text` is no source of images for instances of the stage `of`, "" if it is one."""
     source = read_source(text)
     stage = pipeline.image_stages.get(source.stage)
-    if stage is not None and stage.of not in line:
+    if stage is not None and pipeline.root_of(stage)[0] not in line:
         return f"`{source.stage}` makes images of `{stage.of}`, which does not lead to `{of}`."
     if stage is None and source.role and source.stage not in line:
         return f"`{source.stage}` does not lead to `{of}`. Choose one of: {', '.join(line)}."

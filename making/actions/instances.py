@@ -7,6 +7,7 @@ from itertools import chain as joined
 from itertools import product
 
 from django.db import transaction
+from django.db.models import F
 
 from background.errors import Failed
 from background.work import RunningJob
@@ -207,13 +208,16 @@ class _MadeImages:
         images = wanted.image_stages
         self._stages = {role: images[source] for role, source in design.images.items() if source in images}
         self._chains = chains
-        parents = {chain[stage.of].pk for chain in chains for stage in self._stages.values()}
-        rows = Candidate.objects.filter(
-            parent__in=parents, stage__in={stage.name for stage in self._stages.values()}, state=Candidate.State.KEPT
-        )
+        self._roots = {stage.name: wanted.root_of(stage) for stage in self._stages.values()}
         self._found: dict[tuple[str, int | None], list[Candidate]] = defaultdict(list)
-        for image in rows.select_related("maker").order_by("number"):
-            self._found[image.stage, image.parent_id].append(image)
+        for stage, (root, distance) in self._roots.items():
+            ancestor = "__".join(["parent"] * distance)
+            rows = Candidate.objects.filter(
+                stage=stage, state=Candidate.State.KEPT, **{f"{ancestor}__in": {chain[root].pk for chain in chains}}
+            )
+            order = ["__".join([*["parent"] * above, "number"]) for above in reversed(range(distance))]
+            for image in rows.select_related("maker").annotate(root=F(f"{ancestor}_id")).order_by(*order):
+                self._found[stage, image.root].append(image)
         self._origins = _origins(wanted, [one for some in self._found.values() for one in some])
 
     def are_enough(self, number: int) -> bool:
@@ -245,8 +249,9 @@ class _MadeImages:
         }
 
     def _of(self, number: int, role: str) -> list[Candidate]:
-        stage = self._stages[role]
-        return self._found.get((stage.name, self._chains[number][stage.of].pk), [])
+        stage = self._stages[role].name
+        root, _ = self._roots[stage]
+        return self._found.get((stage, self._chains[number][root].pk), [])
 
 
 def _origins(wanted: PipelineFile, images: Sequence[Candidate]) -> Mapping[str, InstanceImage]:

@@ -160,6 +160,7 @@ def test_images_are_made_of_images_that_another_stage_made(project: Project) -> 
         "name: twice\nstart: {role: caption, images: image}\nstages:\n"
         "  - {name: mixed, make: 'mix:random', count: 2}\n"
         "  - {name: patched, make: 'patch:random', of: mixed}\n"
+        "instances: {of: start, captions: {caption: start}, images: {image: image, candidate: patched}}\n"
     )
     pipeline = made(project, source)
     patched = pipeline.candidates.filter(stage="patched")
@@ -167,6 +168,11 @@ def test_images_are_made_of_images_that_another_stage_made(project: Project) -> 
     assert {one.parent.stage for one in patched if one.parent} == {"mixed"}
     assert all(one.parent and f"the images {one.parent.image_id} and" in one.prompt for one in patched)
     assert len({one.seed for one in patched}) == 8
+    uses = InstanceImage.objects.filter(instance__key="snow-1-twice", role="candidate").order_by("position")
+    mixed = pipeline.candidates.filter(stage="mixed", start_key="snow-1").order_by("number")
+    expected = [patched.get(parent=one).image_id for one in mixed]
+    assert [use.image_id for use in uses] == expected
+    assert len({*expected}) == 2
 
 
 def test_batches_and_a_repeated_run_change_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
