@@ -153,6 +153,11 @@ class PipelineFile(Options):
             before[asked.name] = [asked.of, *sorted(images & self.by_name.keys())]
         return [self.by_name[name] for name in TopologicalSorter(before).static_order() if name in self.by_name]
 
+    @property
+    def all_instances(self) -> Sequence[Instances]:
+        """Return what is said of instances: those that studies ask about, and those that the pipeline ends with."""
+        return [*(stage.instances for stage in self.studies), *([self.instances] if self.instances else [])]
+
     @cached_property
     def asked(self) -> Mapping[str, AskedStage]:
         """Return the stages that people make, by name."""

@@ -15,15 +15,15 @@ from predictions.scorers import NoPicture
 from predictions.scorers.vector_store import MEGABYTE, CannotStoreVectors, VectorStore
 from studies.actions.images import original_name
 from studies.importing.pictures import NotAPicture, decode
-from studies.models import Instance, InstanceImage
+from studies.models import Instance, InstanceImage, Project
 
 # Below DATA_DIR; two million vectors of 512 numbers.
 VECTORS_FOLDER, VECTORS_MB = "vectors", 4096
 
 
-def start_instances(pipeline: Pipeline) -> QuerySet[Instance]:
+def start_instances(project: Project) -> QuerySet[Instance]:
     """Return the instances that a pipeline may begin with; those that pipelines made would be made from again."""
-    return pipeline.project.instances.exclude(reference__has_key="made")
+    return project.instances.exclude(reference__has_key="made")
 
 
 def with_image(instances: QuerySet[Instance], role: str) -> QuerySet[Instance]:
@@ -50,7 +50,7 @@ def own_images(parents: Iterable[Candidate]) -> Mapping[int | None, frozenset[st
 
 def images_of(pipeline: Pipeline, role: str, *, progress: Callable[[], None]) -> Images:
     """Return the images in `role` of the instances that a pipeline may begin with."""
-    uses = InstanceImage.objects.filter(instance__in=start_instances(pipeline), role=role, image__isnull=False)
+    uses = InstanceImage.objects.filter(instance__in=start_instances(pipeline.project), role=role, image__isnull=False)
     names = sorted({str(name) for name in uses.order_by().values_list("image_id", flat=True).distinct()})
     return Images(names, _open, progress=progress, vectors=_vector_store())
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain as joined
 from itertools import product
 
 from django.db import transaction
@@ -14,7 +15,7 @@ from making.actions.accepted import accepted_facts, study_of
 from making.actions.progress import read_after, step_of
 from making.actions.stages import BATCH, SIMILARITY
 from making.models import Candidate, Pipeline
-from making.pipeline_file import START, AskedStage, Instances, PipelineFile, Stage, read_source
+from making.pipeline_file import START, AskedStage, Instances, PipelineFile, Source, Stage, read_source
 from studies.actions.projects.tags import add_tag
 from studies.kinds import InstanceFacts
 from studies.models import Instance, InstanceImage
@@ -72,8 +73,11 @@ class _Batch:
     def save(self) -> list[int]:
         """Save the instances of the candidates that have all that an instance needs; return their ids."""
         captions = [self._captions(chain) for chain in self.chains]
+        copied = self._copied_uses()
         complete = [
-            number for number in range(len(self.candidates)) if captions[number] and self.made.are_enough(number)
+            number
+            for number in range(len(self.candidates))
+            if captions[number] and self.made.are_enough(number) and all(copied[number].values())
         ]
         keys = {number: self._key(self.chains[number]) for number in complete}
         taken = self.pipeline.project.instances.filter(key__in=keys.values()).values_list("key", flat=True).first()
@@ -87,7 +91,8 @@ class _Batch:
             for number, instance in of.items():
                 self.candidates[number].instance = instance
             Candidate.objects.bulk_update([self.candidates[number] for number in complete], ["instance"])
-        InstanceImage.objects.bulk_create([*self._copied_images(of), *self.made.uses(of)])
+        copies = [_copies(instance, copied[number]) for number, instance in of.items()]
+        InstanceImage.objects.bulk_create([*joined.from_iterable(copies), *self.made.uses(of)])
         return [instance.pk for instance in instances]
 
     def _captions(self, chain: Chain) -> dict[str, str]:
@@ -128,42 +133,32 @@ class _Batch:
             captions=captions,
             original_captions=captions,
             caption_rule=start.caption_rule if start else "as-is-v1",
-            reference={"made": {"pipeline": self.pipeline.name} | _maker_facts(made)},
+            reference={"made": {"pipeline": self.pipeline.name, "from": chain[START].start_key} | _maker_facts(made)},
             source_file=f"{self.pipeline.name}.yaml",
             source_row=made.pk,
         )
 
-    def _copied_images(self, of: Mapping[int, Instance]) -> Iterator[InstanceImage]:
-        """Yield copies of images of the instances that the chains began with, or that people accepted."""
+    def _copied_uses(self) -> list[dict[str, list[InstanceImage]]]:
+        """Return for each chain: role -> the images of its source instance, or of what people accepted, to copy."""
         wanted = {
             role: source
             for role, source in ((role, read_source(text)) for role, text in self.design.images.items())
             if source.stage not in self.wanted.image_stages
         }
-        chains = {number: self.chains[number] for number in of}
         stages = {source.stage for source in wanted.values()} & self.wanted.asked.keys()
-        origins = {chain[START].start_id for chain in chains.values()}
-        origins |= {chain[stage].instance_id for chain in chains.values() for stage in stages}
+        origins = {chain[START].start_id for chain in self.chains}
+        origins |= {chain[stage].instance_id for chain in self.chains for stage in stages}
         uses: dict[int, list[InstanceImage]] = defaultdict(list)
         for use in InstanceImage.objects.filter(instance__in=origins - {None}):
             uses[use.instance_id].append(use)
-        for number, chain in chains.items():
-            for role, source in wanted.items():
-                if source.stage in self.wanted.asked:
-                    found = self._accepted_uses(chain, source.stage, source.role, uses)
-                else:
-                    # A role alone is one of the start, as after "start.".
-                    name = source.role or source.stage
-                    found = [use for use in uses.get(chain[START].start_id or 0, []) if use.role == name]
-                for position, use in enumerate(found):
-                    yield InstanceImage(
-                        instance=of[number],
-                        role=role,
-                        position=position,
-                        filename=use.filename,
-                        image_id=use.image_id,
-                        **{name: getattr(use, name) for name in COPIED},
-                    )
+        return [{role: self._uses_of(chain, source, uses) for role, source in wanted.items()} for chain in self.chains]
+
+    def _uses_of(self, chain: Chain, source: Source, uses: Mapping[int, list[InstanceImage]]) -> list[InstanceImage]:
+        if source.stage in self.wanted.asked:
+            return self._accepted_uses(chain, source.stage, source.role, uses)
+        # A role alone is one of the source instance, as after "start.".
+        name = source.role or source.stage
+        return [use for use in uses.get(chain[START].start_id or 0, []) if use.role == name]
 
     def _accepted_uses(
         self, chain: Chain, stage: str, role: str, uses: Mapping[int, list[InstanceImage]]
@@ -173,6 +168,20 @@ class _Batch:
         wanted = [image.sha256 for image in facts.images.get(role, [])] if facts else []
         by_image = {use.image_id: use for use in sorted(own, key=lambda use: use.role == role)}
         return [by_image[sha256] for sha256 in wanted if sha256 in by_image]
+
+
+def _copies(instance: Instance, uses: Mapping[str, list[InstanceImage]]) -> Iterator[InstanceImage]:
+    """Yield copies of images for an instance, by their new roles."""
+    for role, found in uses.items():
+        for position, use in enumerate(found):
+            yield InstanceImage(
+                instance=instance,
+                role=role,
+                position=position,
+                filename=use.filename,
+                image_id=use.image_id,
+                **{name: getattr(use, name) for name in COPIED},
+            )
 
 
 def _chains(batch: Sequence[Candidate]) -> list[dict[str, Candidate]]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -92,7 +92,7 @@ class StageRun:
                 "made_at": self.now,
             }
             if isinstance(result, NothingMade):
-                found.append(Candidate(**common, state=Candidate.State.NOT_MADE, reason=result.reason))
+                found.append(_not_made(result, common))
                 continue
             found += [self._candidate(made, number, common) for number, made in enumerate(result, start=1)]
         return found
@@ -105,6 +105,7 @@ class StageRun:
         one.prompt = made.prompt
         if not isinstance(made, MadeImage):
             one.text = made.text
+            one.prompt_tokens, one.completion_tokens = made.tokens.prompt, made.tokens.completion
             return one
         one.seed = made.seed
         if made.problem:
@@ -130,6 +131,18 @@ class StageRun:
                     one.state, one.rejected_by, one.reason = Candidate.State.REJECTED, name, verdict.reason
             left = [one for one in left if one.state == Candidate.State.KEPT]
         known.update(comparable(one.text) for one in left)
+
+
+def _not_made(nothing: NothingMade, common: Mapping[str, Any]) -> Candidate:
+    return Candidate(
+        **common,
+        state=Candidate.State.NOT_MADE,
+        reason=nothing.reason,
+        prompt=nothing.prompt,
+        answer=nothing.answer,
+        prompt_tokens=nothing.tokens.prompt,
+        completion_tokens=nothing.tokens.completion,
+    )
 
 
 def _load(job: RunningJob, run: StageRun) -> LoadedMaker:

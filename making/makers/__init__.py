@@ -22,6 +22,7 @@ MAKERS = {
     "mix": "making.makers.image_alterations.Mix",
     "patch": "making.makers.image_alterations.Patch",
     "nearest": "making.makers.nearest.Nearest",
+    "llm": "making.makers.llm.Llm",
 }
 
 

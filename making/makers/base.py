@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from making.options import Options
+from making.tokens import NO_TOKENS, Cost, Tokens
 from predictions.scorers import OpenPicture
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class MadeText:
 
     text: str
     prompt: str = ""
+    tokens: Tokens = NO_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,15 @@ class FoundImage:
 
 @dataclass(frozen=True, slots=True)
 class NothingMade:
-    """A maker made nothing of a text or an image; `reason` is a sentence."""
+    """A maker made nothing of a text or an image; `reason` is a sentence.
+
+    `prompt`: what a model was told. `answer`: what it said that could not be used.
+    """
 
     reason: str
+    prompt: str = ""
+    answer: str = ""
+    tokens: Tokens = NO_TOKENS
 
 
 Made = MadeText | MadeImage | FoundImage
@@ -130,6 +138,10 @@ class Maker(Options, ABC):
     def accepts(cls, policy: str) -> bool:
         """Whether the family has this policy."""
         return policy in cls.policies or (bool(policy) and any(name.isupper() for name in cls.policies))
+
+    def cost_of(self, tokens: Tokens) -> Cost | None:
+        """Return what these tokens cost, None if the pipeline file gives no price."""
+        return None
 
     @abstractmethod
     def load(self, policy: str) -> LoadedMaker:

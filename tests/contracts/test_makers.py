@@ -30,7 +30,7 @@ every_reader_of_images = pytest.mark.parametrize(
 MODELS = {"nearest": "onnx:demo"}
 PICTURES = {"a": plane(0, 255), "b": plane(10, 250), "c": plane(60, 190), "d": plane(200, 20), "gone": None}
 # Of families that have options without a default.
-OPTIONS = {"diffusers": "{checker: none}"}
+OPTIONS = {"diffusers": "{checker: none}", "llm": "{template: replace-object}"}
 every_filter = pytest.mark.parametrize("name", FILTERS)
 
 

@@ -128,6 +128,20 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
             ["Line 5: `diffusers:` is not a maker. Did you mean `diffusers:NAME`?"],
         ),
         (
+            SMALL.replace("words:swap", "llm:some\n    options:\n      template: |\n        A\n        {{ colour }}"),
+            [
+                "Line 7: Line 2 of `template` has the unknown field `colour`. Known is: caption.",
+            ],
+        ),
+        (
+            SMALL.replace("words:swap", "llm:some\n    options:\n      template: swap-objet"),
+            None,
+        ),
+        (
+            SMALL.replace("words:swap", "llm:some\n    options: {template: swap-object, price: {currency: usd}}"),
+            None,
+        ),
+        (
             f"{IMAGES}    filters: [{{filter: length}}]\n",
             ["Line 7: Filters work on texts, but `diffusers:sdxl` makes images. Remove them."],
         ),
