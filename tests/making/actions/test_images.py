@@ -19,6 +19,7 @@ from making.models import Candidate, Pipeline
 from making.queries.yields import samples, stage_yields
 from simulation.demo.pictures import draw_scene
 from simulation.demo.scenes import ABOVE, LEFT, Scene, Thing
+from studies.errors import StudyError
 from studies.models import Image, InstanceImage, Project
 from tests.factories import NOON, make_instance, make_project
 from tests.jobs import run_now
@@ -77,12 +78,6 @@ def made(project: Project, source: str) -> Pipeline:
     assert (done.state, done.error) == (JobState.DONE, "")
     pipeline.refresh_from_db()
     return pipeline
-
-
-def failure(project: Project, source: str) -> str:
-    _, job = request_pipeline(project=project, source=source, by="test", now=NOON)
-    assert job is not None
-    return run_now(job, now=NOON).error
 
 
 def found_by(pipeline: Pipeline, stage: str) -> dict[str, list[str | None]]:
@@ -151,8 +146,11 @@ def test_the_orders_of_words_ship(project: Project) -> None:
     tokens = ["A", "dog", "without", "an", "image", "on", "a", "table", "."]
     assert sorted(last.text.split()) == sorted(tokens)
     assert last.text != " ".join(tokens)
-    instance = project.instances.get(key="blind-word-orders-1")
-    assert sorted(instance.captions["negative_caption"].split()) == sorted(tokens)
+    instance = project.instances.get(key="beach-1-word-orders-1")
+    (order,) = pipeline.candidates.filter(start_key="beach-1", stage="nouns-and-adjectives")
+    assert instance.captions == {"caption": BEACH.caption, "negative_caption": order.text}
+    # It has no image to show.
+    assert not project.instances.filter(key="blind-word-orders-1").exists()
 
 
 def test_images_are_made_of_images_that_another_stage_made(project: Project) -> None:
@@ -206,24 +204,25 @@ def test_a_file_that_is_gone_is_a_reason_and_the_rest_goes_on(project: Project) 
     assert all(gone not in images for images in found_by(pipeline, "nearest").values())
 
 
-@pytest.mark.parametrize(
-    ("source", "sentence"),
-    [
-        (
-            shipped("rococo").replace("images: image\nstages", "images: photo\nstages"),
-            "No instance of the project has a caption in the role caption and an image in the role photo. Import some, "
-            "or name another role in `start`.",
-        ),
-        (
-            shipped("nearest-images").replace("nearest:onnx:demo", "nearest:onnx:/none"),
-            "The stage nearest cannot start. The model onnx:/none cannot be loaded: onnx:/none cannot be read on the "
-            "worker's machine (No such file or directory). Write onnx:demo, or onnx:FILE with a model made by "
-            "train_demo_model.",
-        ),
-    ],
-)
-def test_what_cannot_begin_says_why(source: str, sentence: str, project: Project) -> None:
-    assert failure(project, source) == sentence
+def test_a_role_without_images_is_refused(project: Project) -> None:
+    source = shipped("rococo").replace("images: image\nstages", "images: photo\nstages")
+    with pytest.raises(StudyError) as refused:
+        request_pipeline(project=project, source=source, by="test", now=NOON)
+    assert str(refused.value) == (
+        "No instance of the project has a caption in the role caption and an image in the role photo. Import some, "
+        "or name another role in `start`."
+    )
+
+
+def test_a_model_that_cannot_be_loaded_says_why(project: Project) -> None:
+    source = shipped("nearest-images").replace("nearest:onnx:demo", "nearest:onnx:/none")
+    _, job = request_pipeline(project=project, source=source, by="test", now=NOON)
+    assert job is not None
+    assert run_now(job, now=NOON).error == (
+        "The stage nearest cannot start. The model onnx:/none cannot be loaded: onnx:/none cannot be read on the "
+        "worker's machine (No such file or directory). Write onnx:demo, or onnx:FILE with a model made by "
+        "train_demo_model."
+    )
 
 
 def test_progress_is_reported_while_vectors_are_computed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
