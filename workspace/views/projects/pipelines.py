@@ -17,6 +17,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from background.tasks import send
 from making.actions.accepted import studies_of
+from making.actions.deletion import delete_pipeline
 from making.actions.pipelines import cancel_pipeline, request_pipeline, request_trial
 from making.filters import FILTERS, get_filter
 from making.makers import MAKERS, get_maker
@@ -30,6 +31,7 @@ from studies.errors import StudyError
 from studies.models import Project
 from studies.permissions import Verb
 from studies.picture_handles import handle_of
+from studies.wording import format_count
 
 EXAMPLE_FILE = Path(settings.BASE_DIR) / "making" / "designs" / "word-swaps.yaml"
 # On a project's overview.
@@ -181,3 +183,18 @@ def go_on(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
             if job is not None:
                 send(job)
     return redirect("pipeline", pipeline.pk)
+
+
+@_pipeline_view(Verb.IMPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
+    """Delete a pipeline with everything that it made. A GET leads to its page."""
+    if request.method != "POST":
+        return redirect("pipeline", pipeline.pk)
+    try:
+        count = delete_pipeline(pipeline=pipeline, by=signed_in_user(request), now=timezone.now())
+    except StudyError as error:
+        messages.error(request, str(error))
+        return redirect("pipeline", pipeline.pk)
+    messages.success(request, f"The pipeline {pipeline.name} was deleted with {format_count(count, 'instance')}.")
+    return redirect("project_pipelines", pipeline.project.slug)
