@@ -19,9 +19,8 @@ Shown = Literal["text", "count", "share", "coefficient", "p", "money"]
 MEASURES: Collection[Shown] = ("share", "coefficient", "p")
 ChartForm = Literal["bars", "dots", "stacked", "diverging", "heat", "histogram", "line", "scatter"]
 
-# Letters of the label of a row that leave a chart beside it narrow enough for half a page, and half of it in sight on a
-# phone.
-LONGEST_SHORT_LABEL = 24
+# Letters of the label of a row that leave a chart beside it narrow enough for half a page, and for a phone.
+LONGEST_SHORT_LABEL, LONGEST_LABEL_OF_PHONE = 24, 6
 
 # Sections of a report, in order: key -> title.
 SECTIONS: Mapping[str, str] = {
@@ -183,6 +182,7 @@ class Chart:
     `description`: what it shows in words, for people who cannot see it. `shown` as for columns. `axis`: title of the
     axis of values. `references`: drawn as dashed lines. `method`: how its values are computed, "" where the notes of
     the tables beside it say so. `is_simulated`: whether simulated answers are in it, which its files then say.
+    `is_narrow`: drawn for a phone, as wide as its window.
 
     `form`: with a row for each label `bars` from zero, `dots` with their intervals, `stacked` shares of a whole,
     `diverging` shares of the ordered steps of a scale to both sides of its middle, or `heat`, a cell for each label and
@@ -202,6 +202,7 @@ class Chart:
     x_is_time: bool = False
     method: str = ""
     is_simulated: bool = False
+    is_narrow: bool = False
 
     @property
     def has_points(self) -> bool:
@@ -211,7 +212,9 @@ class Chart:
     def has_long_labels(self) -> bool:
         """Whether the labels of its rows are above the rows, since they leave too little room beside them."""
         labels = (point.label for series in self.series for point in series.points)
-        return not self.x_axis and max(map(len, labels), default=0) > LONGEST_SHORT_LABEL
+        longest = LONGEST_LABEL_OF_PHONE if self.is_narrow else LONGEST_SHORT_LABEL
+        has_rows = not self.x_axis or (self.is_narrow and self.form == "heat")
+        return has_rows and max(map(len, labels), default=0) > longest
 
 
 @dataclass(frozen=True)

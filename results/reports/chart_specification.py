@@ -6,6 +6,7 @@ They name colours as CSS variables, so that one SVG fits light, dark and printed
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from results.reports.base import Chart, Point, Reference, Series
@@ -21,6 +22,7 @@ from results.reports.chart_labels import (
     end_of_x,
     name_people,
     place_labels,
+    step_number,
 )
 from results.reports.text import cell_text, range_text
 
@@ -35,6 +37,8 @@ SHARED_STEP = 12
 SHORTEST_TIME, LONGEST_BY_SECOND = 10_000, 360_000
 # Of the plots of charts with rows, which fit into a phone's window, and of the others.
 ROWS_WIDTH, WIDTH = 290, 440
+# The same on a phone of 360 px, where the labels of rows are above them; letters of a title in its width.
+NARROW_ROWS_WIDTH, NARROW_WIDTH, LETTERS_OF_PHONE = 270, 240, 34
 # Columns of a heat map with room for their names in a line.
 MOST_LEVEL_NAMES = 3
 # Text fits into the cells of a heat map up to this many columns.
@@ -101,13 +105,14 @@ def specify(chart: Chart) -> dict[str, Any]:
         step = SHARED_STEP if is_shared else STEP + STEP * chart.has_long_labels
         size = {"width": _width(chart), "height": altair.Step(step)}
     if chart.form == "heat":
-        size["width"] = max(ROWS_WIDTH, STEP * len(chart.series))
+        size["width"] = max(_width(chart), STEP * len(chart.series))
     for line, reference in enumerate(chart.references):
         layers += _reference(reference, chart, line)
     # A title above a legend is above the names of references anyway.
     names = 0 if _has_legend(chart) else REFERENCE_HEIGHT * len(chart.references)
     notice = SIMULATED if chart.is_simulated else altair.Undefined
-    title = altair.TitleParams(chart.title, offset=8 + names, subtitle=notice)
+    words = wrap(chart.title, LETTERS_OF_PHONE) if chart.is_narrow else chart.title
+    title = altair.TitleParams(words, offset=8 + names, subtitle=notice)
     specification: dict[str, Any] = (
         altair.layer(*layers)
         .properties(title=title, description=chart.description, **size)
@@ -235,7 +240,8 @@ def _rows_axis(chart: Chart, height: int) -> "altair.Y":
 
     # Without it, rows with an interval come before the others.
     order = list(dict.fromkeys(point.label for each in chart.series for point in each.points))
-    axis = altair.Axis(labelLimit=LONGEST_LABEL, labelPadding=LABEL_PADDING, domain=False, ticks=False)
+    limit = NARROW_ROWS_WIDTH if chart.is_narrow else LONGEST_LABEL
+    axis = altair.Axis(labelLimit=limit, labelPadding=LABEL_PADDING, domain=False, ticks=False)
     if not chart.has_long_labels:
         return altair.Y("label:N", sort=order, title=None, axis=axis)
     axis.labelAlign, axis.labelPadding, axis.zindex = "left", 0, 1
@@ -289,6 +295,8 @@ def _has_legend(chart: Chart) -> bool:
 
 def _width(chart: Chart) -> int:
     """Return the width of the plot, without its labels."""
+    if chart.is_narrow:
+        return NARROW_WIDTH if chart.form in _OVER_X else NARROW_ROWS_WIDTH
     return WIDTH if chart.form in _OVER_X else ROWS_WIDTH
 
 
@@ -363,7 +371,7 @@ def _inside_bars(base: "altair.Chart", chart: Chart, colors: Sequence[str]) -> "
     color_of = dict(zip(_names(chart), colors, strict=False))
     drawn = []
     for each in _labels(chart):
-        row = {"series": each.series, "label": each.label, "middle": each.x}
+        row = {"series": each.words, "label": each.label, "middle": each.x}
         at = base.properties(data=altair.InlineData(values=[row])).encode(x="middle:Q")
         if each.after is not None:
             drawn.append(_square(at, each.after, color_of[each.series]))
@@ -389,16 +397,26 @@ def _diverging(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     colors = [ORDERED[round(middle + middle * (2 * place / last - 1))] for place in range(len(chart.series))]
     ends = altair.Scale(domain=list(domain_of(chart)))
     axis = altair.Axis(labelExpr="format(abs(datum.value), '.0%')", tickCount=5)
-    x = altair.X("start:Q", title=chart.axis, scale=ends, axis=axis)
+    title = [chart.axis, *([words] if (words := _words_of_steps(chart)) and not _has_legend(chart) else [])]
+    x = altair.X("start:Q", title=title, scale=ends, axis=axis)
     bars = base.mark_bar().encode(x=x, x2="end:Q", color=_color(chart, colors))
     return [bars, *_inside_bars(base, chart, colors)]
+
+
+def _words_of_steps(chart: Chart) -> str:
+    """Return what the numbers of steps mean, of those that have words."""
+    numbers = {name: step_number(name) for name in _names(chart)}
+    words = {number: name[len(number) + 2 : -1] for name, number in numbers.items() if name != number}
+    return ", ".join(f"{number}: {text}" for number, text in words.items())
 
 
 def _heat(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     import altair
 
     is_level = len(chart.series) <= MOST_LEVEL_NAMES
-    angle, limit = (0, ROWS_WIDTH // max(len(chart.series), 1)) if is_level else (-30, LONGEST_SLANTED_LABEL)
+    # Slanted names reach beyond the right end of the plot.
+    slant = -90 if chart.is_narrow else -30
+    angle, limit = (0, _width(chart) // max(len(chart.series), 1)) if is_level else (slant, LONGEST_SLANTED_LABEL)
     axis = altair.Axis(orient="top", labelAngle=angle, labelLimit=limit, domain=False, ticks=False)
     cells = base.encode(x=altair.X("series:N", sort=None, title=None, axis=axis))
     # Not darker, so that text can be read on it.

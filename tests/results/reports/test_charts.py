@@ -43,7 +43,7 @@ def test_the_names_of_two_references_are_above_each_other() -> None:
     assert {"chance, people: 6.25 %", "chance, models: 16.67 %"} <= set(tooltips(svg))
     places = [re.search(rf'translate\(([\d.]+),(-?[\d.]+)\)"[^>]*>{name.name}<', svg) for name in levels]
     lower, upper = (float(place[2]) for place in places if place)
-    assert lower - upper == charts.REFERENCE_HEIGHT
+    assert lower - upper == chart_specification.REFERENCE_HEIGHT
     offsets = [
         chart_specification.specify(replace(DOTS, references=levels[:n]))["config"]["legend"]["offset"]
         for n in range(3)
@@ -187,7 +187,7 @@ def test_long_labels_are_above_their_rows() -> None:
         widths.append(width)
         heights.append(height)
     assert widths[1] <= 321 < widths[0]
-    assert heights[0] + charts.STEP == heights[1]
+    assert heights[0] + chart_specification.STEP == heights[1]
     assert not chart("line", one_of("line", label="m" * 25), x_axis="Time").has_long_labels
 
 
@@ -431,7 +431,7 @@ def test_pages_head_charts_and_files_have_the_title_in_the_picture(drawing: char
 def test_files_and_specifications_say_that_answers_are_simulated(form: ChartForm) -> None:
     simulated = chart(form, one_of(form), is_simulated=True)
     drawing = charts.draw(simulated)
-    assert charts.SIMULATED not in texts(drawing.svg)
-    assert charts.SIMULATED in texts(charts.for_file(drawing.svg, simulated))
-    assert charts.SIMULATED in str(drawing.specification)
-    assert charts.SIMULATED not in str(charts.draw(chart(form, one_of(form))).specification)
+    assert chart_specification.SIMULATED not in texts(drawing.svg)
+    assert chart_specification.SIMULATED in texts(charts.for_file(drawing.svg, simulated))
+    assert chart_specification.SIMULATED in str(drawing.specification)
+    assert chart_specification.SIMULATED not in str(charts.draw(chart(form, one_of(form))).specification)
