@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import altair
 
 STEP, LONGEST_LABEL, LONGEST_SLANTED_LABEL = 16, 440, 180
+# Of the label above a row.
+LABEL_HEIGHT = 12
 # A row of several series beside each other has this for each of them.
 SHARED_STEP = 12
 # In milliseconds: a shorter axis of times is drawn so long, and shorter ones than the other have ticks with seconds,
@@ -102,7 +104,7 @@ def specify(chart: Chart) -> dict[str, Any]:
         is_shared = len(chart.series) > 1 and chart.form in _BESIDE_EACH_OTHER
         height = SHARED_STEP * len(chart.series) if is_shared else STEP
         layers = _IN_ROWS[chart.form](points.encode(y=_rows_axis(chart, height)), chart)
-        step = SHARED_STEP if is_shared else STEP + STEP * chart.has_long_labels
+        step = SHARED_STEP if is_shared else STEP + LABEL_HEIGHT * chart.has_long_labels
         size = {"width": _width(chart), "height": altair.Step(step)}
     if chart.form == "heat":
         size["width"] = max(_width(chart), STEP * len(chart.series))
@@ -245,9 +247,9 @@ def _rows_axis(chart: Chart, height: int) -> "altair.Y":
     if not chart.has_long_labels:
         return altair.Y("label:N", sort=order, title=None, axis=axis)
     axis.labelAlign, axis.labelPadding, axis.zindex = "left", 0, 1
-    axis.labelOffset = altair.ExprRef(f"-bandwidth('y') / 2 - {STEP / 2}")
+    axis.labelOffset = altair.ExprRef(f"-bandwidth('y') / 2 - {LABEL_HEIGHT / 2}")
     # The room for labels is before each row, also before the first.
-    share = STEP / (STEP + height)
+    share = LABEL_HEIGHT / (LABEL_HEIGHT + height)
     scale = altair.Scale(type="band", paddingInner=share, paddingOuter=share / 2, align=1)
     return altair.Y("label:N", sort=order, title=None, axis=axis, scale=scale)
 
