@@ -40,7 +40,7 @@ SHORTEST_TIME, LONGEST_BY_SECOND = 10_000, 360_000
 # Of the plots of charts with rows, which fit into a phone's window, and of the others.
 ROWS_WIDTH, WIDTH = 290, 440
 # The same on a phone of 360 px, where the labels of rows are above them; letters of a title in its width.
-NARROW_ROWS_WIDTH, NARROW_WIDTH, LETTERS_OF_PHONE = 270, 240, 34
+NARROW_ROWS_WIDTH, NARROW_WIDTH, NARROW_LABEL, LETTERS_OF_PHONE = 270, 240, 290, 34
 # Columns of a heat map with room for their names in a line.
 MOST_LEVEL_NAMES = 3
 # Text fits into the cells of a heat map up to this many columns.
@@ -84,7 +84,8 @@ COLORS = [name for name in LIGHT if re.search(r"chart-\d", name)]
 ORDERED = [name for name in LIGHT if re.search(r"less|middle|more", name)]
 # The colour of text on a colour; black on the others.
 _ON = {
-    **dict.fromkeys(("var(--chart-1)", "var(--chart-less-3)", "var(--chart-more-3)"), "var(--chart-on-strong)"),
+    **dict.fromkeys(("var(--chart-1)", "var(--chart-less-3)"), "var(--chart-on-strong)"),
+    **dict.fromkeys(("var(--chart-more-2)", "var(--chart-more-3)"), "var(--chart-on-strong)"),
     **dict.fromkeys(("var(--chart-less-1)", "var(--chart-middle)", "var(--chart-more-1)"), "var(--chart-on-soft)"),
 }
 # One fewer than colours, so that no two of 42 series look alike.
@@ -242,7 +243,7 @@ def _rows_axis(chart: Chart, height: int) -> "altair.Y":
 
     # Without it, rows with an interval come before the others.
     order = list(dict.fromkeys(point.label for each in chart.series for point in each.points))
-    limit = NARROW_ROWS_WIDTH if chart.is_narrow else LONGEST_LABEL
+    limit = NARROW_LABEL if chart.is_narrow else LONGEST_LABEL
     axis = altair.Axis(labelLimit=limit, labelPadding=LABEL_PADDING, domain=False, ticks=False)
     if not chart.has_long_labels:
         return altair.Y("label:N", sort=order, title=None, axis=axis)
