@@ -31,6 +31,9 @@ class Pipeline(models.Model):
     error = models.TextField(blank=True, help_text="Why a worker with models could not go on, for people.")
     stopped_at = models.DateTimeField(null=True, blank=True, help_text="When it was cancelled.")
     finished_at = models.DateTimeField(null=True, blank=True, help_text="When all its candidates were made.")
+    collected_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it last began to read what people decided; empty before it asked them."
+    )
 
     class Meta:
         ordering = ("requested_at", "id")
@@ -40,6 +43,11 @@ class Pipeline(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def instances(self) -> models.QuerySet[Instance]:
+        """The instances that it made, also those that its studies ask about."""
+        return self.project.instances.filter(source_file=f"{self.name}.yaml", reference__made__pipeline=self.name)
 
     @property
     def is_unfinished(self) -> bool:
@@ -53,9 +61,15 @@ class Pipeline(models.Model):
         return self.error or (self.job.error if self.job is not None else "")
 
     @property
+    def waits_for_people(self) -> bool:
+        """Whether it has done all that it can before people decide more."""
+        has_stopped = self.stopped_at is not None or self.finished_at is not None or bool(self.problem)
+        return self.collected_at is not None and not has_stopped and not self.is_unfinished
+
+    @property
     def can_go_on(self) -> bool:
-        """Whether it stopped before its end."""
-        return self.finished_at is None and not self.is_unfinished
+        """Whether it stopped early."""
+        return self.finished_at is None and not self.is_unfinished and not self.waits_for_people
 
 
 class UsedMaker(models.Model):
@@ -98,6 +112,9 @@ class Candidate(models.Model):
     maker = models.ForeignKey(UsedMaker, on_delete=models.RESTRICT, null=True, blank=True, related_name="candidates")
     seed = models.BigIntegerField(null=True, blank=True)
     prompt = models.TextField(blank=True, help_text="What a model was told.")
+    answer = models.TextField(blank=True, help_text="What a model said that could not be used, its beginning.")
+    prompt_tokens = models.PositiveIntegerField(default=0, help_text="What a language model read for it.")
+    completion_tokens = models.PositiveIntegerField(default=0, help_text="What a language model wrote for it.")
     state = models.CharField(max_length=10, choices=State.choices)
     rejected_by = models.CharField(max_length=50, blank=True, help_text="The filter that rejected it.")
     reason = models.TextField(blank=True, help_text="Why it was rejected or not made, as a sentence.")

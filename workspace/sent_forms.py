@@ -30,7 +30,7 @@ View = Callable[..., HttpResponse]
 
 
 def with_form_key(address_of: Callable[[int], str]) -> Callable[[View], View]:
-    """Give each empty form of a view its own key, and lead whoever opens one with a used key to what it created.
+    """Give each empty form of a view its own key, and redirect a form with a used key to what it created.
 
     address_of: the page that shows the created row (an id), "" if it was deleted since. The view calls `note_created`.
     """
@@ -44,7 +44,7 @@ def with_form_key(address_of: Callable[[int], str]) -> Callable[[View], View]:
             created = created_from(request)
             if created is not None and (address := address_of(created)):
                 empty = format_html('<a href="{}?{}">Open an empty form</a>', request.path, urlencode(others))
-                messages.info(request, format_html("You sent this form already: it created this. {}.", empty))
+                messages.info(request, format_html("You already sent this form, and it created this. {}.", empty))
                 return redirect(address)
             if not request.GET.get(KEY):
                 return redirect(f"{request.path}?{urlencode([*others, (KEY, new_key())])}")

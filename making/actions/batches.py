@@ -14,6 +14,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from kombu.exceptions import OperationalError
 
 from background.work import RunningJob
+from making.actions.progress import step_of
 from making.actions.stages import StageRun
 from making.messages import MAKE, from_requests, to_results
 from making.models import Batch, Candidate, Pipeline
@@ -32,20 +33,21 @@ LOST_TOO_OFTEN = (
 
 
 def worker_is_done(job: RunningJob, run: StageRun) -> bool:
-    """Plan the batches of a stage once, and send what is due; return whether all of them are stored."""
+    """Plan the next batches of a stage, and send what is due; return whether all of them are stored."""
     pipeline, stage = run.pipeline, run.stage
     with transaction.atomic():
-        if not pipeline.batches.filter(stage=stage.name).exists():
-            parents = list(run.parents().values_list("pk", flat=True))
-            size = max(1, PER_BATCH // stage.count)
-            Batch.objects.bulk_create(
-                Batch(pipeline=pipeline, stage=stage.name, number=number, parents=parents[start : start + size])
-                for number, start in enumerate(range(0, len(parents), size), start=1)
-            )
+        last = pipeline.batches.filter(stage=stage.name).order_by("number").last()
+        unread = run.parents() if last is None else run.parents().filter(pk__gt=last.parents[-1])
+        parents = list(unread.values_list("pk", flat=True))
+        size, first = max(1, PER_BATCH // stage.count), 1 if last is None else last.number + 1
+        Batch.objects.bulk_create(
+            Batch(pipeline=pipeline, stage=stage.name, number=number, parents=parents[start : start + size])
+            for number, start in enumerate(range(0, len(parents), size), start=first)
+        )
         is_done = not open_batches(pipeline).exists()
         # Messages that a cancelled or failed pipeline had sent may be answered still; the others are sent again.
         Pipeline.objects.filter(pk=pipeline.pk).update(waits_for="" if is_done else stage.name)
-        job.advance(step={"phase": stage.name, "after": 0})
+        job.advance(step=step_of(job, stage.name))
         if not is_done:
             transaction.on_commit(partial(send_due, pipeline.pk, job.now()))
     return is_done

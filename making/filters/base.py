@@ -18,7 +18,7 @@ class CandidateText:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a filter says of a candidate. `reason`: why it is rejected, as a sentence; "" if it passes.
+    """The verdict of a filter on a candidate. `reason`: why it is rejected, as a sentence; "" if it passes.
 
     `score`: what the filter measured, in its own unit; None if it measures nothing.
     """

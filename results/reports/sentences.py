@@ -11,6 +11,7 @@ from analytics.position_bias import LEVEL
 from results.reports.base import Cell, Shown, Table, Undefined
 from results.reports.explorer_links import ALL
 from results.reports.labels import AC1, PERCENT, short_kappa_paradox_note
+from results.reports.sections.funnel import DATASET_SETTLED, settled_title
 from results.reports.sentence_parts import (
     Row,
     count_text,
@@ -49,14 +50,16 @@ def say_dataset(funnel: Table, dataset: Table) -> str:
     kept = first_row(rows_of(dataset), Type=ALL, Subtype=ALL)
     if not imported:
         return "No instances have been imported."
-    n = count_text(imported["Instances asked"], "imported instance")
+    n = count_text(imported["Instances asked"], "instance")
     if not kept:
         return f"{n}; no study has been launched yet."
     if not dataset.rests_on:
         return f"No study is chosen as the dataset, so it contains {_all(n)}."
     unit = "items" if "Items" in kept else "instances"
     decided = " and ".join(dataset.rests_on)
-    return f"The dataset has {cell_text(kept[unit.capitalize()], 'count')} {unit} that {decided} accepted, from {n}."
+    chosen = _settled(kept[unit.capitalize()], kept.get(DATASET_SETTLED))
+    accepted = f"{cell_text(kept[unit.capitalize()], 'count')} {unit} that {decided} accepted"
+    return f"The dataset has {accepted}{chosen}, from {n} of the project."
 
 
 def _all(n: str) -> str:
@@ -70,12 +73,24 @@ def say_decisions(table: Table) -> str:
         return "No question has been asked yet."
     unit = "Items asked" if "Items asked" in row else "Instances asked"
     outcomes = ("Collected", "Accepted", "Rejected", "Agreed", "Conflicting")
-    said = [f"{cell_text(row[name], 'count')} {name.lower()}" for name in outcomes if row.get(name) is not None]
+    said = [
+        f"{cell_text(row[name], 'count')} {name.lower()}{_settled(row[name], row.get(settled_title(name)))}"
+        for name in outcomes
+        if row.get(name) is not None
+    ]
     if undone := row.get("Undone"):
         said.append(f"{cell_text(undone, 'count')} undone")
     undecided = cell_text(row.get("Undecided"), "count")
     asked = count_text(row[unit], unit.split()[0].lower().removesuffix("s"))
     return f"Of {asked}: {', '.join(said)}, {undecided or '0'} undecided so far."
+
+
+def _settled(of: Cell, settled: Cell) -> str:
+    """Return ", 17 of them settled by a researcher" if so many of these items are settled, "" for none."""
+    if not settled:
+        return ""
+    among = "" if of == 1 else "all of them " if settled == of else f"{cell_text(settled, 'count')} of them "
+    return f", {among}settled by a researcher"
 
 
 def say_protocol(table: Table) -> str:

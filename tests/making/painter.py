@@ -19,7 +19,7 @@ from making.errors import CannotMake
 from making.makers import LoadedMaker, MadeImage, Maker, MakerIdentity, NothingMade, Request
 
 BROKEN = "This model is broken. Mend it."
-UNSAFE = "The checker calls the image nsfw."
+UNSAFE = "The checker classifies the image as nsfw."
 STOPS_IN = 2
 
 

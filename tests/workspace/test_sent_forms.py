@@ -46,7 +46,7 @@ def test_a_form_opened_again_leads_to_the_draft_and_offers_an_empty_one(editor: 
     assert editor.post(address, typed)["Location"] == "/studies/vases/which-vase/"
     again = editor.get(address, follow=True)
     assert again.redirect_chain == [("/studies/vases/which-vase/form/", 302)]
-    assert "You sent this form already: it created this." in words_of(again)
+    assert "You already sent this form, and it created this." in words_of(again)
     assert f'<a href="{FORM}">Open an empty form</a>' in words_of(again)
     # The key is that of one browser.
     other = signed_in(make_member(Project.objects.get(), "editor", name="bea"))
@@ -176,7 +176,7 @@ def test_a_form_sent_again_later_creates_nothing_and_keeps_the_secret(
     once = created()
     with time_machine.travel(NOON + timedelta(minutes=2), tick=False):
         again = owner.post(address, sent)
-    assert "You sent this form already: it created " in words_of(again)
+    assert "You already sent this form. It created " in words_of(again)
     assert not re.findall(secret, again.content.decode())
     assert created() == once
 

@@ -67,7 +67,7 @@ def make_webhook(
     if others.filter(url=url).exists():
         raise WebhookRefused("This URL already has a webhook. Delete that one first to choose other events.")
     if others.count() >= MOST_WEBHOOKS:
-        raise WebhookRefused(f"The project has {MOST_WEBHOOKS} webhooks already. Delete one that nobody reads.")
+        raise WebhookRefused(f"The project already has {MOST_WEBHOOKS} webhooks. Delete one that is no longer used.")
     webhook = Webhook.objects.create(project=project, url=url, topics=wanted, made_by=by, made_at=now)
     if Topic.INSTANCES_ACCEPTED in wanted:
         _mark_accepted_as_reported(webhook)

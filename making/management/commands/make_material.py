@@ -8,9 +8,11 @@ from django.utils import timezone
 from background.job_runner import run
 from background.models import Job, JobState
 from background.tasks import send
+from making.actions.accepted import studies_of
 from making.actions.pipelines import request_pipeline
 from making.models import Pipeline
 from making.queries.yields import stage_yields, started_with
+from making.tokens import NO_TOKENS
 from studies.design import DesignRefused
 from studies.errors import StudyError
 from studies.management.arguments import ActionCommand, add_by, read_actor, read_project
@@ -33,7 +35,7 @@ class Command(ActionCommand):
         by = read_actor(options, Verb.IMPORT, project)
         pipeline, job = request_pipeline(project=project, source=_read(options["file"]), by=by, now=timezone.now())
         if job is None:
-            self.stdout.write(f"The pipeline {pipeline.name} is complete; nothing was made again.")
+            self.stdout.write(f"The pipeline {pipeline.name} is already complete, so it did not run again.")
         elif options["in_background"]:
             send(job)
             self.stdout.write(f"The pipeline {pipeline.name} is waiting for a worker.")
@@ -49,7 +51,9 @@ class Command(ActionCommand):
         if job.state == JobState.FAILED:
             raise CommandError(job.error)
         if job.state != JobState.DONE:
-            raise CommandError("The pipeline was cancelled, or a worker runs it. Run the command again to go on.")
+            raise CommandError(
+                "The pipeline was cancelled, or a worker is running it. Run the command again to continue."
+            )
 
     def _tell(self, pipeline: Pipeline) -> None:
         self.stdout.write(f"{pipeline.name} began with {format_count(started_with(pipeline), 'text')}.")
@@ -57,16 +61,27 @@ class Command(ActionCommand):
             self.stdout.write(
                 f"{each.name} ({each.maker}): {each.parents:,} texts, {each.made:,} candidates made, {each.kept:,} kept"
             )
+            if each.tokens != NO_TOKENS:
+                cost = f", {each.cost}" if each.cost else ""
+                self.stdout.write(
+                    f"  {each.tokens.prompt:,} tokens read, {each.tokens.completion:,} tokens written{cost}"
+                )
             for reason, count in each.reasons.items():
                 self.stdout.write(f"  {count:,}: {reason}")
         if pipeline.waits_for:
             self.stdout.write(
-                f"{pipeline.waits_for} waits for workers with models. It goes on by itself; run the command again to "
-                "see how far it is."
+                f"{pipeline.waits_for} is waiting for workers with models, then continues. Run the command again to "
+                "see its progress."
             )
             return
-        made = pipeline.candidates.filter(instance__isnull=False).count()
+        made = pipeline.instances.count()
         self.stdout.write(f"{format_count(made, 'instance')} made.")
+        for study in studies_of(pipeline):
+            self.stdout.write(f"Study {study.slug}: {study.get_state_display().lower()}.")
+        if pipeline.waits_for_people:
+            self.stdout.write(
+                "A worker continues the pipeline when people accept instances. Or run this command again."
+            )
 
 
 def _read(file: Path) -> str:

@@ -94,7 +94,7 @@ def cost_chart(study: StudyFacts) -> Chart:
 def project_wages_chart(studies: Sequence[StudyFacts]) -> Chart:
     """Chart the hourly wages of finished sessions of each study that pays, against the site's minimum.
 
-    Equal wages of a study are one dot. Studies with another currency than the first are left out.
+    Equal wages of a study are one dot. Studies whose currency differs from the first are left out.
     """
     pays = [study for study in studies if study.paid and (study.per_session or study.per_answer)]
     currency = pays[0].currency if pays else ""
@@ -111,7 +111,7 @@ def project_wages_chart(studies: Sequence[StudyFacts]) -> Chart:
     lines = [] if minimum is None else [Reference(f"minimum {minimum:.2f}", float(minimum))]
     described = f"{'; '.join(words)}.{f' {low:,} under the minimum.' if lines else ''}"
     others = [study.slug for study in pays if study.currency != currency]
-    note = f"Chart: without {', '.join(others)}, whose currency is another." if others else ""
+    note = f"Left out of the chart because of another currency: {', '.join(others)}." if others else ""
     title, axis = "Hourly wage of each session, by study", f"{currency} an hour"
     return Chart("wages", title, described, "dots", "money", axis, [Series("", points)], lines, method=note)
 
@@ -160,7 +160,7 @@ def protocol_table(project: ProjectFacts) -> Table:
             "Double surveys: a second set of people answers them too, to measure agreement, so their questions get "
             "twice the answers per question.",
         )
-    return Table("protocol", "The studies in the order of the pipeline", columns, rows, notes)
+    return Table("protocol", "The studies, upstream first", columns, rows, notes)
 
 
 def people_left_out(project: ProjectFacts) -> str:

@@ -338,7 +338,7 @@ def retrieval_accuracy_table(found: Sequence[DescriptionStudy]) -> Table:
         rows += [(each.study.slug, *row) for row in _accuracies(each)]
     notes = [
         "For each person the share right over their answers, or over the answers to what they "
-        "wrote, averaged over people, each counting once. Intervals are for other people like "
+        "wrote, averaged over people, each counting once. Intervals generalise to other people like "
         "these (Korn and Graubard 1998). After acceptance it is inflated, because descriptions "
         "are accepted when people find the image."
     ]
@@ -348,7 +348,7 @@ def retrieval_accuracy_table(found: Sequence[DescriptionStudy]) -> Table:
             "authors are new to them."
         )
     if any(any(facts.pasted for facts in each.study.described.values()) for each in found):
-        notes.append("A paste proves nothing by itself: people correct and move what they wrote.")
+        notes.append("A paste alone is no evidence of copying: people also correct and move their own text.")
     title = "How often people find what a description is about"
     return Table("retrieval-accuracy", title, columns, rows, notes, _slugs(found))
 

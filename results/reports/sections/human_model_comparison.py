@@ -56,7 +56,7 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
 
 
 def comparison_chart(baselines: Sequence[Baseline]) -> Chart:
-    """Chart by how much people are better than each model, by score."""
+    """Chart the difference between people and each model, by score."""
     compared = [each for baseline in baselines for each in _comparisons(baseline)]
     several = len({each.study for each in compared}) > 1
     by_model: dict[str, list[Point]] = {}

@@ -79,7 +79,7 @@ def test_what_is_made_is_kept_or_rejected_with_a_reason_and_what_is_kept_becomes
         "first": ("A table is on a dog.", "rejected", duplicate),
         "second": ("A box is in a cup.", "kept", ""),
         "mirror": ("A dog is on a table.", "rejected", duplicate),
-        "single": ("", "not_made", "The text has no two different nouns."),
+        "single": ("", "not_made", "The text does not have two different nouns."),
         "long": ("A table is on a red and very big dog.", "rejected", "It is longer than 8 words."),
     }
     assert new_instances(project) == {
@@ -110,7 +110,7 @@ def test_an_instance_tells_what_made_it_and_takes_names_and_images_from_its_star
 def test_candidates_know_their_maker_with_its_options_once(project: Project) -> None:
     made(project)
     (maker,) = UsedMaker.objects.all()
-    assert (maker.name, maker.weights, maker.options) == ("words:swap-nouns", "", {"tagger": "hanta"})
+    assert (maker.name, maker.weights, maker.options["tagger"]) == ("words:swap-nouns", "", "hanta")
     assert set(Candidate.objects.exclude(stage="start").values_list("maker", flat=True)) == {maker.pk}
     assert set(Candidate.objects.filter(stage="start").values_list("maker", flat=True)) == {None}
 
@@ -129,7 +129,7 @@ def test_the_yield_counts_candidates_and_reasons(project: Project) -> None:
             reasons={
                 "It has the same words as another text of the project.": 2,
                 "It is longer than 8 words.": 1,
-                "The text has no two different nouns.": 1,
+                "The text does not have two different nouns.": 1,
             },
         )
     ]
@@ -186,7 +186,7 @@ def test_a_pipeline_that_ran_makes_nothing_again_and_another_goes_on_from_the_im
 
 def test_another_content_under_the_same_name_is_refused(project: Project) -> None:
     made(project)
-    with pytest.raises(StudyError, match="has a pipeline called swaps with another content"):
+    with pytest.raises(StudyError, match="already has a pipeline called swaps with another file"):
         request_pipeline(project=project, source=FILE.replace("at_most: 8", "at_most: 9"), by="test", now=NOON)
     with pytest.raises(DesignRefused):
         request_pipeline(project=project, source="name: swaps\n", by="test", now=NOON)
@@ -268,7 +268,7 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch, project: Projec
         ),
         (
             FILE.replace("nouns\n", "nouns\n    options: {tagger: 'spacy:none'}\n"),
-            "The stage swapped cannot begin. The tagger spacy:none cannot be loaded here. Install spaCy and its model "
+            "The stage swapped cannot start. The tagger spacy:none cannot be loaded here. Install spaCy and its model "
             "none, or use hanta.",
         ),
     ],
@@ -286,7 +286,7 @@ def test_a_key_that_is_taken_is_named_and_no_candidate_is_lost(project: Project)
     _, job = request_pipeline(project=project, source=FILE, by="test", now=NOON)
     assert job is not None
     assert run_now(job, now=NOON).error == (
-        "The project has an instance called second-swaps-1 already. Give the pipeline another name."
+        "The project already has an instance called second-swaps-1. Give the pipeline another name."
     )
     assert outcomes(Pipeline.objects.get())["second"][1] == "kept"
 
@@ -323,7 +323,7 @@ def test_samples_show_what_was_kept_and_every_reason(project: Project) -> None:
         Sample("A dog is on a table.", "A table is on a dog.", duplicate),
         Sample("A table is on a dog.", "A dog is on a table.", duplicate),
         Sample(CAPTIONS["long"], "A table is on a red and very big dog.", "It is longer than 8 words."),
-        Sample("A dog is asleep.", "", "The text has no two different nouns."),
+        Sample("A dog is asleep.", "", "The text does not have two different nouns."),
     ]
 
 

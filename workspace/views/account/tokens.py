@@ -37,7 +37,9 @@ def tokens(request: HttpRequest) -> HttpResponse:
         return _page(request, given, problem=str(error))
     if made.token.revoked_at is None and may_show(made_at=made.token.made_at, now=timezone.now()):
         return _page(request, empty, made=made)
-    messages.info(request, f"You sent this form already: it created the token “{made.token.name}”, and showed it then.")
+    messages.info(
+        request, f"You already sent this form. It created the token “{made.token.name}”, which was shown only then."
+    )
     return _page(request, empty)
 
 

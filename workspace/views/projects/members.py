@@ -72,7 +72,7 @@ def invite(request: HttpRequest, project: Project) -> HttpResponse:
         return _page(request, project, status=409, problems=error.problems, given=given)
     is_over = invitation.used_at or invitation.cancelled_at
     if is_over or not may_show(made_at=invitation.made_at, now=now):
-        messages.info(request, "You sent this form already: it created an invitation, and showed its link then.")
+        messages.info(request, "You already sent this form. It created an invitation, whose link was shown only then.")
         return _page(request, project)
     made = {
         "invitation": invitation,

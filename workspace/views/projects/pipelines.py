@@ -1,4 +1,4 @@
-"""Pipelines of a project: write a file, try it on a few texts, run it, see what each stage kept and why not."""
+"""Pipelines of a project: write a file, try it on a few texts, run it, see what each stage kept and rejected."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,10 +16,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from background.tasks import send
+from making.actions.accepted import studies_of
 from making.actions.pipelines import cancel_pipeline, request_pipeline, request_trial
 from making.filters import FILTERS, get_filter
 from making.makers import MAKERS, get_maker
 from making.models import Pipeline
+from making.queries.stage_graph import StageGraph, stage_graph
 from making.queries.yields import Sample, samples, stage_yields, started_with, worker_progress
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
 from studies.design import DesignRefused
@@ -29,7 +31,9 @@ from studies.models import Project
 from studies.permissions import Verb
 from studies.picture_handles import handle_of
 
-SHIPPED = Path(settings.BASE_DIR) / "making" / "designs" / "word-swaps.yaml"
+EXAMPLE_FILE = Path(settings.BASE_DIR) / "making" / "designs" / "word-swaps.yaml"
+# On a project's overview.
+MOST_DRAWN = 3
 NOT_TEXT = "The file is not UTF-8 text. Save the pipeline file as UTF-8, or paste its text."
 
 
@@ -38,7 +42,7 @@ NOT_TEXT = "The file is not UTF-8 text. Save the pipeline file as UTF-8, or past
 def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
     """List the pipelines, with a form for a new one. POST runs it, or tries it on a few texts."""
     copied = project.pipelines.filter(pk=request.GET.get("from", "")).first() if _is_id(request) else None
-    source = copied.source if copied else SHIPPED.read_text(encoding="utf-8")
+    source = copied.source if copied else EXAMPLE_FILE.read_text(encoding="utf-8")
     problems: list[str] = []
     if request.method == "POST":
         by, now = signed_in_user(request), timezone.now()
@@ -53,7 +57,7 @@ def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
             problems = list(error.problems)
         else:
             if job is None:
-                messages.info(request, f"{pipeline.name} ran before with the same file; nothing was made again.")
+                messages.info(request, f"{pipeline.name} has already run with this file, so it did not run again.")
             else:
                 send(job)
             return redirect("pipeline", pipeline.pk)
@@ -67,6 +71,14 @@ def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
         "may": may_do(request, project),
     }
     return render(request, "workspace/pipelines/list.html", context, status=409 if problems else 200)
+
+
+def latest_pipelines(project: Project) -> list[tuple[Pipeline, StageGraph, set[str]]]:
+    """Return the latest pipelines with their graphs and the names of the studies that they have created."""
+    latest = project.pipelines.filter(is_trial=False).select_related("project").order_by("-requested_at", "-pk")
+    return [
+        (each, stage_graph(each), set(studies_of(each).values_list("slug", flat=True))) for each in latest[:MOST_DRAWN]
+    ]
 
 
 def _is_id(request: HttpRequest) -> bool:
@@ -107,11 +119,14 @@ def _pipeline_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Pipeline], Re
     return guard
 
 
-def _with_address(sample: Sample) -> tuple[Sample, str]:
-    """Return a sample with the address of its picture, "" if it has none."""
+def _with_addresses(sample: Sample) -> tuple[Sample, str, str]:
+    """Return a sample with the addresses of its picture and of the one it was made from, "" where there is none."""
+    return sample, _address(sample.image), _address(sample.parent_image)
+
+
+def _address(image: str) -> str:
     # Of no study. Members alone see the page, and a handle cannot be guessed.
-    handle = handle_of(sample.image, study=0) if sample.image else ""
-    return sample, reverse("image", args=[handle, "card"]) if handle else ""
+    return reverse("image", args=[handle_of(image, study=0), "card"]) if image else ""
 
 
 @_pipeline_view(Verb.VIEW)
@@ -123,13 +138,17 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
             return HttpResponseClientRefresh()
         context = {"pipeline": pipeline, "batches": worker_progress(pipeline)}
         return render(request, "workspace/pipelines/pipeline.html#progress", context)
+    people = list(studies_of(pipeline))
     context = {
         "project": pipeline.project,
         "pipeline": pipeline,
+        "people": people,
+        "graph": stage_graph(pipeline),
+        "launched": {study.slug for study in people},
         "start": started_with(pipeline),
         "batches": worker_progress(pipeline),
-        "stages": [(each, [*map(_with_address, samples(pipeline, each))]) for each in stage_yields(pipeline)],
-        "instances": pipeline.candidates.filter(instance__isnull=False).count(),
+        "stages": [(each, [*map(_with_addresses, samples(pipeline, each))]) for each in stage_yields(pipeline)],
+        "instances": pipeline.instances.count(),
         "may": may_do(request, pipeline.project),
     }
     return render(request, "workspace/pipelines/pipeline.html", context)
@@ -138,7 +157,7 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
 @_pipeline_view(Verb.IMPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def cancel(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
-    """Cancel a pipeline. A GET (for example after signing in again) leads to its page."""
+    """Cancel a pipeline. A GET (for example after signing in again) redirects to its page."""
     if request.method == "POST":
         try:
             cancel_pipeline(pipeline=pipeline, by=signed_in_user(request), now=timezone.now())
@@ -150,7 +169,7 @@ def cancel(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
 @_pipeline_view(Verb.IMPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def go_on(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
-    """Let a pipeline that stopped go on; run one that was tried. A GET leads to its page."""
+    """Continue a stopped pipeline, or run one that was tried. A GET redirects to its page."""
     if request.method == "POST":
         try:
             pipeline, job = request_pipeline(

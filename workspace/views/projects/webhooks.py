@@ -58,7 +58,7 @@ def _page_with_key(
         made = {"webhook": key.webhook, "key": text, "changed": is_changed}
     else:
         messages.info(
-            request, f"You sent this form already: it created a key for {key.webhook.url}, and showed it then."
+            request, f"You already sent this form. It created a key for {key.webhook.url}, which was shown only then."
         )
     return _page(request, project, {"topics": Topic.values}, made=made)
 

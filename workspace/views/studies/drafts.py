@@ -102,7 +102,7 @@ def save_again(request: HttpRequest, study: Study, source: str) -> None:
     """Save what was changed in a form that had created `study` before, as after Back. Raises as `update_draft`."""
     if source != study.source:
         save_draft(request, study, source, fingerprint(study.source))
-    messages.success(request, "You sent this form already: it created this draft, which now has your last changes.")
+    messages.success(request, "You already sent this form. The draft that it created now has your last changes.")
 
 
 @project_view(Verb.DESIGN)
