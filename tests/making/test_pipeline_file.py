@@ -55,7 +55,7 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
     [
         ("", ["The pipeline file is empty."]),
         ("- a", ["The pipeline file must consist of `name: value` lines; see docs/making.md."]),
-        ("name: [", ["Line 1: This cannot be read: expected the node content, but found '<stream end>'."]),
+        ("name: [", ["Line 1: A bracket or brace is not closed: add the missing ] or } at its end."]),
         (
             SMALL.replace("swaps", "Word Swaps"),
             ["Line 1: `name` is 'Word Swaps'. Write at most 50 lower-case letters, digits and -."],
