@@ -14,9 +14,10 @@ REPORT_VERSION = 12
 
 INSTANCES = "instances"
 
-# Formats of columns: shares as percentages with two decimals; coefficients and money with two decimals.
-Shown = Literal["text", "count", "share", "coefficient", "p", "money"]
-MEASURES: Collection[Shown] = ("share", "coefficient", "p")
+# Formats of columns: shares as percentages with two decimals, or with one as in sentences ("percent"), because one
+# person answers too few questions for two; coefficients and money with two decimals.
+Shown = Literal["text", "count", "share", "percent", "coefficient", "p", "money"]
+MEASURES: Collection[Shown] = ("share", "percent", "coefficient", "p")
 ChartForm = Literal["bars", "dots", "stacked", "diverging", "heat", "histogram", "line", "scatter"]
 
 # Letters of the label of a row that leave a chart beside it narrow enough for half a page, and for a phone.
