@@ -24,7 +24,6 @@ IMAGE_MAX_PIXELS     a larger image is refused; 50000000 unless it is set
 """
 
 import logging
-import os
 import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -54,6 +53,7 @@ from predictions.pictures import CannotReadPictures, Pictures, SourceUnavailable
 from predictions.s3 import Account
 from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, scorer_of
 from predictions.scoring import embed_pictures, loaded_message, score_items
+from predictions.worker_settings import CannotStart, read
 
 if TYPE_CHECKING:
     from predictions.scorers.vector_store import VectorStore
@@ -80,21 +80,6 @@ class DeviceTask(Task[Any, Any]):
     def __call__(self, *given: Any, **named: Any) -> Any:
         with device:
             return self.run(*given, **named)
-
-
-class CannotStart(Exception):
-    """A setting is invalid; the message says what to write."""
-
-
-def read(name: str, default: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Return a setting, or the content of the file that NAME_FILE names. Raises CannotStart."""
-    if name in environment or f"{name}_FILE" not in environment:
-        return environment.get(name, default)
-    file = Path(environment[f"{name}_FILE"])
-    try:
-        return file.read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise CannotStart(f"{name}_FILE names {file}, which cannot be read ({error.strerror}).") from error
 
 
 def _pictures(folder: Path) -> OpenPicture:
@@ -156,6 +141,8 @@ def _make() -> tuple[Celery[Any], OpenPicture, str | None, "VectorStore | None"]
         broker_connection_max_retries=None,
         task_publish_retry_policy=PATIENCE,
         task_default_queue=GPU,
+        # Tasks of a higher room on the same queue: a worker throws away messages of tasks that it does not know.
+        imports=["making.worker"],
         task_ignore_result=True,
         # A message is acknowledged after its answer was sent.
         task_acks_late=True,

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Count
+from django.db.models import Count, Sum
 
 from making.models import Candidate, Pipeline
 from making.pipeline_file import START, AskedStage, read_pipeline
+from making.tokens import NO_TOKENS, Cost, Tokens
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class StageYield:
     `maker`: its maker, or the name of the study (`is_study`) in which people made it.
 
     `parents`: candidates that it makes others from. kept + rejected + not_made is what stands in the database; a parent
-    of which nothing was made counts once under `not_made`.
+    of which nothing was made counts once under `not_made`. `tokens`: what a language model read and wrote for all of
+    them. `cost`: theirs, None without a price in the pipeline file.
     """
 
     name: str
@@ -27,6 +29,8 @@ class StageYield:
     rejected: int = 0
     not_made: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
+    tokens: Tokens = NO_TOKENS
+    cost: Cost | None = None
 
     @property
     def made(self) -> int:
@@ -37,8 +41,11 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
     """Return the yield of each stage, in the order in which they run."""
     counted: dict[str, dict[str, int]] = {}
     reasons: dict[str, dict[str, int]] = {}
-    rows = pipeline.candidates.values_list("stage", "state", "reason").order_by().annotate(n=Count("pk"))
-    for stage, state, reason, n in rows:
+    tokens: dict[str, Tokens] = {}
+    counts = {"n": Count("pk"), "prompt": Sum("prompt_tokens"), "completion": Sum("completion_tokens")}
+    rows = pipeline.candidates.values_list("stage", "state", "reason").order_by().annotate(**counts)
+    for stage, state, reason, n, prompt, completion in rows:
+        tokens[stage] = tokens.get(stage, NO_TOKENS) + Tokens(prompt, completion)
         states = counted.setdefault(stage, {})
         states[state] = states.get(state, 0) + n
         if reason:
@@ -52,6 +59,8 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
             parents=counted.get(stage.of, {}).get(Candidate.State.KEPT, 0),
             **{str(state): counted.get(stage.name, {}).get(state, 0) for state in Candidate.State},
             reasons=dict(sorted(reasons.get(stage.name, {}).items(), key=lambda item: (-item[1], item[0]))),
+            tokens=(used := tokens.get(stage.name, NO_TOKENS)),
+            cost=None if isinstance(stage, AskedStage) else stage.maker.cost_of(used),
         )
         for stage in wanted.ordered_stages
     ]
@@ -70,13 +79,17 @@ MOST_SAMPLES, MOST_REASONS = 5, 10
 class Sample:
     """A candidate beside the text that it was made from. `reason`: why it is not kept, "" if it is.
 
-    `image`: the SHA-256 of its picture, "" if there is none.
+    `image`: the SHA-256 of its picture, "" if there is none; `parent_image`: that of the picture it was made from.
+    `prompt`: what a model was told. `answer`: what it said, if that could not be used.
     """
 
     parent: str
     text: str
     reason: str
     image: str = ""
+    parent_image: str = ""
+    prompt: str = ""
+    answer: str = ""
 
     @property
     def captions(self) -> Mapping[str, str]:
@@ -98,7 +111,17 @@ def samples(pipeline: Pipeline, stage: StageYield) -> Sequence[Sample]:
             for reason in ("", *list(stage.reasons)[:MOST_REASONS])
             for one in rows.filter(reason=reason)[:MOST_SAMPLES]
         ]
-    return [Sample(one.parent.text if one.parent else "", one.text, one.reason, one.image_id or "") for one in found]
+    return [_sample(one) for one in found]
+
+
+def _sample(one: Candidate) -> Sample:
+    told = {"prompt": one.prompt, "answer": one.answer}
+    parent = one.parent
+    if parent is None:
+        return Sample("", one.text, one.reason, one.image_id or "", **told)
+    # A start has an image for makers of images; a text that was made from it shows none.
+    parent_image = parent.image_id or "" if one.image_id or not one.text else ""
+    return Sample(parent.text, one.text, one.reason, one.image_id or "", parent_image, **told)
 
 
 def worker_progress(pipeline: Pipeline) -> tuple[int, int]:
