@@ -8,7 +8,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from making.makers.base import Made, MadeImage, MadeText, MakerIdentity, NothingMade, Request
+from making.makers.base import FoundImage, Made, MadeImage, MadeText, MakerIdentity, NothingMade, Request
 from making.tokens import Tokens
 
 MAKE, BEGUN, MADE = "making.make", "making.begun", "making.made"
@@ -60,6 +60,8 @@ def _nothing(plain: Mapping[str, Any]) -> NothingMade:
 def _plain(made: Made) -> dict[str, Any]:
     if isinstance(made, MadeText):
         return {"text": made.text, "prompt": made.prompt, "tokens": _numbers(made.tokens)}
+    if isinstance(made, FoundImage):
+        return {"found": made.image, "similarity": made.similarity}
     return {
         "image": b64encode(made.data).decode(),
         "seed": made.seed,
@@ -75,4 +77,6 @@ def _numbers(tokens: Tokens) -> list[int]:
 def _made(plain: Mapping[str, Any]) -> Made:
     if "text" in plain:
         return MadeText(plain["text"], plain["prompt"], Tokens(*plain.get("tokens", ())))
+    if "found" in plain:
+        return FoundImage(plain["found"], plain["similarity"])
     return MadeImage(b64decode(plain["image"]), plain["seed"], plain["prompt"], plain["problem"])

@@ -1,6 +1,6 @@
 """The worker with models, which also makes candidates: a separate Celery application without a database.
 
-    celery -A making.worker worker
+    celery -A predictions.worker worker
 
 It extends `predictions.worker`, and has the same settings and two more, for `llm:`:
 

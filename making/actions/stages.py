@@ -12,10 +12,11 @@ from django.db.models import QuerySet
 from background.errors import Failed
 from background.work import RunningJob
 from making.actions.candidate_images import MOST_REJECTED, store_image
+from making.actions.image_inputs import images_of, own_images
 from making.actions.progress import read_after, step_of
 from making.errors import CannotMake
 from making.filters import CandidateText
-from making.makers import Made, MadeImage, MakerIdentity, NothingMade, Request
+from making.makers import FoundImage, LoadedMaker, Made, MadeImage, MakerIdentity, NothingMade, Request
 from making.models import Candidate, Pipeline, UsedMaker
 from making.pipeline_file import PipelineFile, Stage
 from making.texts import comparable
@@ -24,6 +25,8 @@ from studies.importing.pictures import NotAPicture
 # Candidates that are made, or turned into instances, in one transaction.
 BATCH = 200
 CHECKER = "checker"
+# The score of an image that a maker found.
+SIMILARITY = "similarity"
 
 
 class StageRun:
@@ -37,12 +40,21 @@ class StageRun:
         """Return the candidates that it makes others from."""
         return self.pipeline.candidates.filter(stage=self.stage.of, state=Candidate.State.KEPT).order_by("pk")
 
-    def requests(self, parents: Iterable[Candidate]) -> list[Request]:
-        return [Request(parent.text, self.stage.count, self._seed(parent)) for parent in parents]
+    def requests(self, parents: Sequence[Candidate]) -> list[Request]:
+        count = self.stage.count
+        if not self.stage.maker.reads_images:
+            return [Request(parent.text, count, self._seed(parent)) for parent in parents]
+        own = own_images(parents)
+        return [
+            Request("", count, self._seed(parent), parent.image_id or "", own.get(parent.start_id, frozenset()))
+            for parent in parents
+        ]
 
     def _seed(self, parent: Candidate) -> int:
         """Return a seed that depends on the pipeline, the stage and the parent, and not on batches or ids."""
         place = [self.wanted.seed, self.stage.name, parent.start_key, parent.stage, parent.number, parent.text]
+        if self.stage.maker.reads_images:
+            place.append(parent.image_id or "")
         return int.from_bytes(hashlib.sha256(json.dumps(place).encode()).digest()[:4])
 
     def used_maker(self, identity: MakerIdentity) -> UsedMaker:
@@ -86,7 +98,11 @@ class StageRun:
         return found
 
     def _candidate(self, made: Made, number: int, common: dict[str, Any]) -> Candidate:
-        one = Candidate(**common, number=number, prompt=made.prompt, state=Candidate.State.KEPT)
+        one = Candidate(**common, number=number, state=Candidate.State.KEPT)
+        if isinstance(made, FoundImage):
+            one.image_id, one.scores = made.image, {SIMILARITY: made.similarity}
+            return one
+        one.prompt = made.prompt
         if not isinstance(made, MadeImage):
             one.text = made.text
             one.prompt_tokens, one.completion_tokens = made.tokens.prompt, made.tokens.completion
@@ -129,12 +145,26 @@ def _not_made(nothing: NothingMade, common: Mapping[str, Any]) -> Candidate:
     )
 
 
-def run_stage(job: RunningJob, run: StageRun) -> None:
-    """Make the candidates of a stage here, in batches, from candidates that it has not read yet."""
+def _load(job: RunningJob, run: StageRun) -> LoadedMaker:
+    """Load the maker of a stage; show it the images of the project if it reads images. Raises Failed."""
+    name = run.stage.name
+
+    def progress() -> None:
+        # A stored step, so that a job that is out of time goes on in another one.
+        job.advance(step=step_of(job, name))
+
     try:
         maker = run.stage.maker.load(run.stage.policy)
+        if run.stage.maker.reads_images:
+            maker.look_at(images_of(run.pipeline, run.wanted.start.images, progress=progress))
+        return maker
     except CannotMake as error:
         raise Failed(f"The stage {run.stage.name} cannot start. {error}") from error
+
+
+def run_stage(job: RunningJob, run: StageRun) -> None:
+    """Make the candidates of a stage here, in batches, from candidates that it has not read yet."""
+    maker = _load(job, run)
     used, known = run.used_maker(maker.identity), run.known_texts()
     parents, after = run.parents(), read_after(job, run.stage.name)
     total, done = parents.count(), parents.filter(pk__lte=after).count()

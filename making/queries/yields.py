@@ -79,14 +79,15 @@ MOST_SAMPLES, MOST_REASONS = 5, 10
 class Sample:
     """A candidate beside the text that it was made from. `reason`: why it is not kept, "" if it is.
 
-    `image`: the SHA-256 of its picture, "" if there is none. `prompt`: what a model was told. `answer`: what it said,
-    if that could not be used.
+    `image`: the SHA-256 of its picture, "" if there is none; `parent_image`: that of the picture it was made from.
+    `prompt`: what a model was told. `answer`: what it said, if that could not be used.
     """
 
     parent: str
     text: str
     reason: str
     image: str = ""
+    parent_image: str = ""
     prompt: str = ""
     answer: str = ""
 
@@ -110,10 +111,17 @@ def samples(pipeline: Pipeline, stage: StageYield) -> Sequence[Sample]:
             for reason in ("", *list(stage.reasons)[:MOST_REASONS])
             for one in rows.filter(reason=reason)[:MOST_SAMPLES]
         ]
-    return [
-        Sample(one.parent.text if one.parent else "", one.text, one.reason, one.image_id or "", one.prompt, one.answer)
-        for one in found
-    ]
+    return [_sample(one) for one in found]
+
+
+def _sample(one: Candidate) -> Sample:
+    told = {"prompt": one.prompt, "answer": one.answer}
+    parent = one.parent
+    if parent is None:
+        return Sample("", one.text, one.reason, one.image_id or "", **told)
+    # A start has an image for makers of images; a text that was made from it shows none.
+    parent_image = parent.image_id or "" if one.image_id or not one.text else ""
+    return Sample(parent.text, one.text, one.reason, one.image_id or "", parent_image, **told)
 
 
 def worker_progress(pipeline: Pipeline) -> tuple[int, int]:

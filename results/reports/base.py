@@ -10,7 +10,7 @@ SEED = 7
 # The program's version, as in pyproject.toml.
 LINEUP = "0.1.0"
 # Raised when tables or columns of a report change name or meaning.
-REPORT_VERSION = 11
+REPORT_VERSION = 12
 
 INSTANCES = "instances"
 
@@ -218,8 +218,8 @@ class Chart:
 class Card:
     """One result: a question, a sentence that answers it, the tables behind it, and a chart.
 
-    `name`: its name in addresses and files. `section`: a key of `SECTIONS`. `simulated`: which annotators behind it are
-    simulated, "" if people gave all answers.
+    `name`: its name in addresses and files. `section`: a key of `SECTIONS`. `sentence`: a line for each thing that it
+    is about, or a single line. `simulated`: which annotators behind it are simulated, "" if people gave all answers.
     """
 
     name: str

@@ -166,6 +166,49 @@ def test_every_problem_has_its_line_and_says_what_to_write(text: str, expected: 
         assert found == expected
 
 
+MIXED = "name: mixed\nstart: {role: caption, images: image}\nstages:\n  - {name: mixed, make: 'mix:random'}\n"
+
+
+def test_makers_of_images_read_the_images_of_the_start_or_of_another_stage() -> None:
+    again = f"{MIXED}  - {{name: again, make: 'patch:random', of: mixed}}\n"
+    pipeline = read_pipeline(again)
+    assert (pipeline.start.images, [*pipeline.image_stages]) == ("image", ["mixed", "again"])
+    assert read_pipeline(SMALL).start.images == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            MIXED.replace(", images: image", ""),
+            "Line 4: `mix:random` reads images. Name their role in `start`, such as `images: image`.",
+        ),
+        (
+            MIXED.replace(", images: image", ", images: An image"),
+            "Line 2: `start.images` is 'An image'. Write lower-case letters, digits and _.",
+        ),
+        (
+            f"{MIXED}{STAGE}  - {{name: last, make: 'mix:random', of: swapped}}\n",
+            "Line 7: `swapped` makes texts, but `mix:random` reads images. Read the start or a stage of images.",
+        ),
+        (
+            f"{MIXED}{STAGE}    of: mixed\n",
+            "Line 7: `mixed` makes images, but `words:swap` reads texts. Read a stage of texts.",
+        ),
+        (
+            MIXED.replace("'mix:random'", "'nearest:onnx:demo', options: {at_least: 0.9, below: 0.5}"),
+            "Line 4: `at_least` must be less than `below`.",
+        ),
+        (
+            MIXED.replace("'mix:random'", "'mix:random', options: {share: 1.5}"),
+            "Line 4: `stages.0.options.share` is 1.5; it must be at most 0.99.",
+        ),
+    ],
+)
+def test_what_is_wrong_with_images_is_said(text: str, expected: str) -> None:
+    assert problems_of(text) == [expected]
+
+
 def test_a_file_is_equal_to_another_that_says_the_same_otherwise() -> None:
     other = f"# Swaps words.\nseed: 0\n{SMALL}    count: 1\n"
     assert read_pipeline(other) == read_pipeline(SMALL)

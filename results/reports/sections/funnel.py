@@ -15,7 +15,7 @@ from analytics.outcomes import (
     progress_of_instance,
 )
 from results.reports.base import Cell, Chart, Column, LinkedCount, Point, Series, Table
-from results.reports.explorer_links import ALL, in_address, link_of, list_query, word_of
+from results.reports.explorer_links import ALL, SETTLED, in_address, link_of, list_query, word_of
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
 from results.reports.text import category_label
 
@@ -26,6 +26,14 @@ EVERYTHING: Category = (ALL, ALL)
 INSTANCES, ITEMS = "instances", "items"
 INSTANCES_ASKED, ITEMS_ASKED = "Instances asked", "Items asked"
 UNDECIDED = word_of(Outcome.NONE_YET).capitalize()
+# Outcomes that a researcher may choose by settling a question.
+SETTLED_OUTCOMES = (Outcome.AGREED, Outcome.ACCEPTED, Outcome.REJECTED)
+DATASET_SETTLED = "Settled by a researcher"
+
+
+def settled_title(outcome: str) -> str:
+    """Return the title of the column that counts the settled items with this outcome: "Accepted, settled"."""
+    return f"{outcome.capitalize()}, settled"
 
 
 def have_types(categories: Iterable[Sequence[str]]) -> bool:
@@ -37,11 +45,13 @@ def funnel_table(project: ProjectFacts) -> Table:
     """Count items: a row for each study as a whole and for each of its types and subtypes."""
     counts = {study.slug: _counts(study, project) for study in project.studies}
     shown = _shown_outcomes(counts.values(), project)
+    settled = [each for each in SETTLED_OUTCOMES if any(of.settled(each) for of in _all_counts(counts.values()))]
     has_parts = any(asks_about_parts(study) for study in project.studies)
     columns = [Column("Study"), Column("Purpose"), Column("Type"), Column("Subtype")]
     columns += [Column(title, "count") for title in (INSTANCES_ASKED, *([ITEMS_ASKED] if has_parts else []))]
     columns += [Column(word_of(name).capitalize(), "count") for name in shown]
-    nothing: list[Cell] = [None for _ in (*([ITEMS_ASKED] if has_parts else []), *shown)]
+    columns += [Column(settled_title(name), "count") for name in settled]
+    nothing: list[Cell] = [None for _ in (*([ITEMS_ASKED] if has_parts else []), *shown, *settled)]
     rows: list[Sequence[Cell]] = [
         ("imported", "", *category, LinkedCount(n, list_query(category=category)), *nothing)
         for category, n in _import_counts(project)
@@ -51,22 +61,31 @@ def funnel_table(project: ProjectFacts) -> Table:
             asked: list[Cell] = [LinkedCount(len(found.instances), list_query(study=study.slug, category=category))]
             asked += [len(found.items)] if has_parts else []
             standing = (_outcome_cell(study, category, name, found.of[name]) for name in shown)
-            rows.append((study.slug, study.purpose, *category, *asked, *standing))
+            chosen = (_settled_cell(study, category, name, found.settled(name)) for name in settled)
+            rows.append((study.slug, study.purpose, *category, *asked, *standing, *chosen))
     slugs = [study.slug for study in project.studies]
-    notes = [_OF_PARTS if has_parts else _OF_INSTANCES, _OUTCOMES]
+    notes = [_OF_PARTS if has_parts else _OF_INSTANCES, _OUTCOMES, *([_SETTLED] if settled else [])]
     return Table("funnel", "From candidates to instances", columns, rows, notes, slugs)
 
 
 @dataclass
 class _CategoryItems:
-    """The items of a category; `of`: outcome or progress -> its items."""
+    """The items of a category; `of`: outcome or progress -> its items.
+
+    `touched`: those with a question that a researcher settled.
+    """
 
     items: set[Item] = field(default_factory=set)
     of: dict[str, set[Item]] = field(default_factory=dict)
+    touched: set[Item] = field(default_factory=set)
 
     @property
     def instances(self) -> Set[int]:
         return {instance for instance, _ in self.items}
+
+    def settled(self, outcome: str) -> Set[Item]:
+        """Return the items with this outcome of which a researcher settled a question."""
+        return self.of[outcome] & self.touched
 
 
 def _outcome_cell(study: StudyFacts, category: Category, name: str, items: Set[Item]) -> Cell:
@@ -79,6 +98,15 @@ def _outcome_cell(study: StudyFacts, category: Category, name: str, items: Set[I
         return linked_count(items, query)
     query = list_query(study=study.slug, category=category, progress=name)
     # Lists know the progress of instances, not of their parts.
+    return len(items) if asks_about_parts(study) else linked_count(items, query)
+
+
+def _settled_cell(study: StudyFacts, category: Category, name: Outcome, items: Set[Item]) -> Cell:
+    """Return the number of items with this outcome in a study of which a researcher settled a question."""
+    if name in (NOT_ACCEPTING if study.accepts else ACCEPTING):
+        return None
+    query = list_query(study=study.slug, category=category, state=in_address(name), question=SETTLED)
+    # Lists know which questions of an instance are settled, not of its parts.
     return len(items) if asks_about_parts(study) else linked_count(items, query)
 
 
@@ -104,6 +132,15 @@ _OUTCOMES = (
     "people answer: pages call that collected."
 )
 
+_SETTLED = (
+    "Settled: of these, a researcher decided a question that the answers left undecided. They are counted with the "
+    "others of their outcome too."
+)
+
+
+def _all_counts(counts: Iterable[Mapping[Category, _CategoryItems]]) -> Iterable[_CategoryItems]:
+    return (each for of in counts for each in of.values())
+
 
 def _shown_outcomes(counts: Iterable[Mapping[Category, _CategoryItems]], project: ProjectFacts) -> list[str]:
     """Return the names of the possible counts, with undone items only if there are some."""
@@ -112,7 +149,7 @@ def _shown_outcomes(counts: Iterable[Mapping[Category, _CategoryItems]], project
     names += [Outcome.AGREED] if False in accepting else []
     names += [Outcome.CONFLICTING]
     names += [Outcome.ACCEPTED, Outcome.REJECTED] if True in accepting else []
-    return names + ([Outcome.UNDONE] if any(each.of[Outcome.UNDONE] for of in counts for each in of.values()) else [])
+    return names + ([Outcome.UNDONE] if any(each.of[Outcome.UNDONE] for each in _all_counts(counts)) else [])
 
 
 def _import_counts(project: ProjectFacts) -> Iterable[tuple[Category, int]]:
@@ -123,11 +160,14 @@ def _import_counts(project: ProjectFacts) -> Iterable[tuple[Category, int]]:
 def _counts(study: StudyFacts, project: ProjectFacts) -> dict[Category, _CategoryItems]:
     """Return the items of all categories together, then of each category in order."""
     found: dict[Category, _CategoryItems] = {EVERYTHING: _empty_counts()}
+    settled = settled_items_of(study)
     for (instance, item), questions in by_item(study.questions).items():
         names = (outcome_of(item, questions), progress_of_all(questions))
         for category in (EVERYTHING, project.categories[instance]):
             of_category = found.setdefault(category, _empty_counts())
             of_category.items.add((instance, item))
+            if (instance, item) in settled:
+                of_category.touched.add((instance, item))
             for name in names:
                 of_category.of[name].add((instance, item))
     return dict(sorted(found.items(), key=lambda each: (each[0] != EVERYTHING, each[0])))
@@ -166,6 +206,11 @@ def accepted_items_of(study: StudyFacts) -> set[Item]:
     return {item for item, questions in items if outcome_of(item[1], questions) is Outcome.ACCEPTED}
 
 
+def settled_items_of(study: StudyFacts) -> set[Item]:
+    """Return the items of `study` of which a researcher settled a question."""
+    return {(question.instance, question.item) for question in study.questions if question.settled}
+
+
 def accepted_instances(study: StudyFacts) -> set[int]:
     """Return the instances of which `study` accepted an item."""
     return {instance for instance, _ in accepted_items_of(study)}
@@ -197,6 +242,12 @@ def kept_items(project: ProjectFacts) -> set[Item]:
     if not declared:
         return {(instance, WHOLE) for instance in project.categories}
     return set().union(*map(accepted_items_of, declared))
+
+
+def _settled_kept_items(project: ProjectFacts) -> set[Item]:
+    """Return the items of the project's dataset of which a researcher settled a question in an accepting study."""
+    declared = dataset_studies(project)
+    return set().union(*(accepted_items_of(study) & settled_items_of(study) for study in declared))
 
 
 def kept_instances(project: ProjectFacts) -> set[int]:
@@ -236,16 +287,23 @@ def dataset_table(project: ProjectFacts) -> Table:
     if examples:
         columns.append(Column("Retrieval examples", "count"))
         note += f" Each instance gives {examples} retrieval examples, one per question of the baseline."
+    settled = _settled_kept_items(project)
+    if settled:
+        columns.append(Column(DATASET_SETTLED, "count"))
+        note += " Settled: a researcher decided a question about them that the answers left undecided."
     within = dataset_filters(project)
     rows: list[Sequence[Cell]] = []
     for category, items in sorted(found.items(), key=lambda each: (each[0] != EVERYTHING, each[0])):
         n: Cell = len(items)
         made: Cell = examples * len(items)
+        chosen: Cell = len(items & settled)
         if within is not None:
             query = list_query(category=category, **within)
             n = linked_count(items, query)
             made = LinkedCount(examples * len(items), query, unit="examples", instances=n.instances)
-        rows.append((*category, n, *([made] if examples else [])))
+            if not has_parts:
+                chosen = linked_count(items & settled, list_query(category=category, **within, question=SETTLED))
+        rows.append((*category, n, *([made] if examples else []), *([chosen] if settled else [])))
     title, shown = "The dataset, per type and subtype", rows if project.studies else []
     return Table("dataset", title, columns, shown, [note], declared)
 
@@ -295,7 +353,9 @@ def decisions_chart(decisions: Table) -> Chart:
     """
     titles = [column.title for column in decisions.columns]
     unit = "Items" if ITEMS_ASKED in titles else "Instances"
-    outcomes = titles[titles.index(UNDECIDED) :]
+    # Settled items are among those of their outcome.
+    settled = set(map(settled_title, SETTLED_OUTCOMES))
+    outcomes = [title for title in titles[titles.index(UNDECIDED) :] if title not in settled]
     rows = [dict(zip(titles, row, strict=True)) for row in decisions.rows]
     # All categories together, and each type with its subtype.
     labels = {number: category_label((str(row["Type"]), str(row["Subtype"]))) for number, row in enumerate(rows)}

@@ -263,10 +263,6 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch, project: Projec
     ("source", "sentence"),
     [
         (
-            FILE.replace("{role: caption}", "{role: title}"),
-            "No instance of the project has a caption in the role title. Import some, or name another role in `start`.",
-        ),
-        (
             FILE.replace("nouns\n", "nouns\n    options: {tagger: 'spacy:none'}\n"),
             "The stage swapped cannot start. The tagger spacy:none cannot be loaded here. Install spaCy and its model "
             "none, or use hanta.",
@@ -279,6 +275,42 @@ def test_a_pipeline_that_cannot_run_says_why(source: str, sentence: str, project
     failed = run_now(job, now=NOON)
     assert (failed.state, failed.error) == (JobState.FAILED, sentence)
     assert not new_instances(project)
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (
+            FILE.replace("{role: caption}", "{role: title}"),
+            "No instance of the project has a caption in the role title. Import some, or name another role in `start`.",
+        ),
+        (
+            f"{FILE}  images: {{image: photo}}\n",
+            "No instance that the pipeline begins with has an image in the role photo. Their image roles are: "
+            "candidate.",
+        ),
+        (
+            FILE.replace("{caption: start,", "{caption: start.title,"),
+            "No instance that the pipeline begins with has a caption in the role title.",
+        ),
+    ],
+)
+def test_roles_that_no_instance_has_are_named_before_anything_is_made(
+    source: str, sentence: str, project: Project
+) -> None:
+    make_instance(project, "pictured", candidates=1, captions={"caption": "A dog is on a cup."})
+    for request in (request_pipeline, request_trial):
+        with pytest.raises(StudyError) as refused:
+            request(project=project, source=source, by="test", now=NOON)
+        assert str(refused.value) == sentence
+    assert not project.pipelines.exists()
+
+
+def test_an_instance_whose_source_lacks_the_image_is_not_made(project: Project) -> None:
+    make_instance(project, "pictured", candidates=1, captions={"caption": "A dog is on a cup."})
+    pipeline = made(project, f"{FILE}  images: {{image: candidate}}\n")
+    assert list(new_instances(project)) == ["pictured-swaps-1"]
+    assert pipeline.candidates.filter(stage="swapped", state="kept").count() > 1
 
 
 def test_a_key_that_is_taken_is_named_and_no_candidate_is_lost(project: Project) -> None:

@@ -13,7 +13,7 @@ from results.reports.cards import StudyAnswers
 from results.reports.facts import ModelFacts
 from results.reports.page_tables import page_cards
 from results.reports.sections.models import ModelShare, model_shares
-from tests.results.reports.small import BASELINE, PROJECT, STEP_3
+from tests.results.reports.small import BASELINE, PROJECT, STEP_3, by_title
 
 REPORT = report_of(PROJECT)
 NOTHING = [None] * 8
@@ -58,6 +58,33 @@ def test_the_funnel_counts_instances_per_type_and_subtype_in_the_order_of_the_pi
         ["baseline", "baseline", "add", "obj", 1, 0, 0, 1, 0, 1, 0, None, None],
         ["baseline", "baseline", "swap", "att", 1, 0, 0, 1, 0, 1, 0, None, None],
     ]
+
+
+def test_the_tables_and_sentences_count_what_a_researcher_settled() -> None:
+    # A researcher settled instance 1 with an image, and instance 3 with None.
+    first, second, third, fourth = STEP_3.questions
+    settled = [replace(first, settled=True), second, replace(third, settled=True), fourth]
+    filter_study = replace(STEP_3, questions=settled)
+    report = report_of(replace(PROJECT, studies=[filter_study, BASELINE]))
+    funnel = [row for row in by_title(report.table("funnel")) if row["Study"] == "step-3"]
+    counts = [(row["Subtype"], row["Accepted, settled"], row["Rejected, settled"]) for row in funnel]
+    assert counts == [("all", 1, 1), ("obj", 1, 0), ("att", 0, 1)]
+    dataset = [list(row) for row in report.table("dataset").rows]
+    assert dataset == [["all", "all", 2, 8, 1], ["add", "obj", 1, 4, 1], ["swap", "att", 1, 4, 0]]
+    said = {card.name: card.sentence for card in report.cards}
+    assert said["instances"] == (
+        "The dataset has 2 instances that step-3 accepted, 1 of them settled by a researcher, "
+        "from 4 imported instances."
+    )
+    alone = report_of_study(replace(PROJECT, studies=[filter_study]), StudyAnswers([]))
+    decisions = next(card for card in alone.cards if card.name == "decisions")
+    assert decisions.sentence == (
+        "Of 4 instances: 2 accepted, 1 of them settled by a researcher, "
+        "1 rejected, settled by a researcher, 1 conflicting, 0 undecided so far."
+    )
+    # The parts of a bar are the outcomes, so that they add up to the instances.
+    assert decisions.chart is not None
+    assert [series.name for series in decisions.chart.series] == ["conflicting", "accepted", "rejected"]
 
 
 def test_the_dataset_is_what_the_declared_study_accepted_whatever_was_launched_later() -> None:

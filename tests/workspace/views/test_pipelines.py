@@ -1,5 +1,6 @@
 """The pages of pipelines: a file is written or uploaded, tried, run, cancelled, and its yield looked at."""
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from django.test import Client
 from background.models import Job, JobState
 from making.models import Candidate, Pipeline
 from studies.models import Project
-from tests.factories import NOON, make_instance, make_member, make_project
+from tests.factories import NOON, draw_instance, make_instance, make_member, make_project
 from tests.jobs import run_now
 from tests.making.actions.test_pipelines import CAPTIONS, FILE
 
@@ -178,3 +179,17 @@ def test_a_trial_shows_what_a_language_model_was_told_and_what_it_said(client: C
     assert "1,200 tokens read, 7 written<" in text
     assert "Swap two things: A dog.</code>" in text
     assert "Answer: I &lt;cannot&gt; do this." in text
+
+
+def test_an_image_stands_beside_the_one_that_it_was_made_from(client: Client, project: Project) -> None:
+    draw_instance(project, 1, candidates=0)
+    draw_instance(project, 2, candidates=0)
+    file = "name: mixed\nstart: {role: caption, images: image}\nstages:\n  - {name: mixed, make: 'mix:random'}\n"
+    post(client, file)
+    run_now(Job.objects.get(), now=NOON)
+    page = client.get(f"/pipelines/{Pipeline.objects.get().pk}/")
+    pictures = re.findall(r'<img src="([^"]+)" alt="([^"]+)"', page.content.decode())
+    texts = ["A bird on 1 roofs.", "A bird on 2 roofs."]
+    assert [alt for _, alt in pictures] == [f"{what}: {text}" for text in texts for what in ("Image of", "Made from")]
+    assert len({address for address, _ in pictures}) == 4
+    assert {client.get(address).status_code for address, _ in pictures} == {200}
