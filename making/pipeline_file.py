@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from making.filters import FILTERS, Filter, get_filter
+from making.filters import FILTERS, BaseFilter, Filter, get_filter
 from making.makers import MAKERS, Maker, get_maker, maker_names
 from making.options import Options
 from studies.design.checks import Findings, check_schema, check_texts, nearest_line
@@ -54,11 +54,29 @@ class Stage(Options):
         return self.make.partition(":")[2]
 
     @property
-    def checked_filters(self) -> list[tuple[str, Filter]]:
-        """Return the filters with their options, each with its name."""
+    def checked_filters(self) -> list[tuple[str, BaseFilter]]:
+        """Return the filters with their options, each with a name of its own: toxicity, toxicity-2."""
+        names = [each["filter"] for each in self.filters]
+        times = [names[:place].count(name) for place, name in enumerate(names, start=1)]
         return [
-            (each["filter"], get_filter(each["filter"]).model_validate(_without_name(each))) for each in self.filters
+            (name if time == 1 else f"{name}-{time}", get_filter(name).model_validate(_without_name(each)))
+            for name, time, each in zip(names, times, self.filters, strict=True)
         ]
+
+    @property
+    def first_filters(self) -> list[tuple[str, Filter]]:
+        """Return the filters at the beginning that judge on the site, while candidates are made."""
+        found: list[tuple[str, Filter]] = []
+        for name, each in self.checked_filters:
+            if not isinstance(each, Filter):
+                break
+            found.append((name, each))
+        return found
+
+    @property
+    def later_filters(self) -> range:
+        """Return the places, from 1, of the other filters: candidates wait for these, one after another."""
+        return range(len(self.first_filters) + 1, len(self.filters) + 1)
 
 
 class Instances(Options):
@@ -176,8 +194,8 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
             yield ("stages", number, "of"), f"`{stage.of}` is no stage. {_nearest(stage.of, known)}"
         if stage.of in images:
             yield ("stages", number, "of"), f"`{stage.of}` makes images, and `{stage.make}` reads texts."
-        if stage.name in images and stage.filters:
-            yield ("stages", number, "filters"), f"Filters read texts, and `{stage.make}` makes images."
+        for path, sentence in _check_filters(stage):
+            yield ("stages", number, "filters", *path), sentence
     try:
         list(pipeline.ordered_stages)
     except CycleError as error:
@@ -187,6 +205,20 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
     if pipeline.instances is not None and all(stage.of in known for stage in pipeline.stages):
         texts = [name for name in known if name not in images]
         yield from _check_instances(pipeline, pipeline.instances, texts)
+
+
+def _check_filters(stage: Stage) -> Findings:
+    """Yield what is wrong with the filters of a stage together."""
+    before: list[str] = []
+    for place, (name, each) in enumerate(stage.checked_filters):
+        if stage.maker.makes_images and not each.of_images:
+            yield (place,), f"The filter `{name}` reads texts, and `{stage.make}` makes images."
+        if not stage.maker.makes_images and not each.of_texts:
+            yield (place,), f"The filter `{name}` reads images, and `{stage.make}` makes texts."
+        for other in each.measured_by:
+            if other not in before:
+                yield (place,), f"`{name}` uses the scores of `{other}`. Put the filter `{other}` before it."
+        before.append(name)
 
 
 def _check_instances(pipeline: PipelineFile, instances: Instances, texts: Sequence[str]) -> Iterator[tuple[Any, str]]:

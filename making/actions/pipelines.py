@@ -9,9 +9,9 @@ from background.errors import Failed
 from background.jobs import cancel, request_job
 from background.models import Job
 from background.work import RunningJob, Work
-from making.actions.batches import worker_is_done
+from making.actions.filtering import note_known_texts, phases_of, run_phase
 from making.actions.instances import INSTANCES, store_instances
-from making.actions.stages import BATCH, StageRun, run_stage
+from making.actions.stages import BATCH, StageRun
 from making.models import Candidate, Pipeline
 from making.pipeline_file import START, PipelineFile, read_pipeline
 from studies.actions.events import Actor, What, name_of, person, record
@@ -101,18 +101,17 @@ def _run(job: RunningJob) -> None:
         # A trial that another one replaced.
         return
     wanted = read_pipeline(pipeline.source)
-    phases = [START, *(stage.name for stage in wanted.ordered_stages), *([] if pipeline.is_trial else [INSTANCES])]
+    stages = {phase: stage for stage in wanted.ordered_stages for phase in phases_of(stage)}
+    phases = [START, *stages, *([] if pipeline.is_trial else [INSTANCES])]
     begun = job.step.get("phase", START)
-    by_name = {stage.name: stage for stage in wanted.stages}
+    note_known_texts(job, pipeline, wanted)
     for phase in phases[phases.index(begun) :]:
         after = int(job.step["after"]) if job.step.get("phase") == phase else 0
         if phase == START:
             _store_start(job, pipeline, wanted, after)
         elif phase == INSTANCES:
             store_instances(job, pipeline, wanted, after)
-        elif not by_name[phase].maker.on_worker:
-            run_stage(job, StageRun(pipeline, wanted, by_name[phase], job.now()), after)
-        elif not worker_is_done(job, StageRun(pipeline, wanted, by_name[phase], job.now())):
+        elif not run_phase(job, StageRun(pipeline, wanted, stages[phase], job.now()), phase, after):
             # The answer to the last batch queues another job, which goes on here.
             return
     with transaction.atomic():

@@ -13,8 +13,9 @@ from making.pipeline_file import START, read_pipeline
 class StageYield:
     """Counts of one stage, in candidates. `reasons`: why candidates are not kept -> how many, most first.
 
-    `parents`: candidates that it makes others from. kept + rejected + not_made is what stands in the database; a parent
-    of which nothing was made counts once under `not_made`.
+    `parents`: candidates that it makes others from. `waits`: candidates that have not passed all filters yet. kept +
+    rejected + not_made + waits is what stands in the database; a parent of which nothing was made counts once under
+    `not_made`.
     """
 
     name: str
@@ -23,11 +24,12 @@ class StageYield:
     kept: int = 0
     rejected: int = 0
     not_made: int = 0
+    waits: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def made(self) -> int:
-        return self.kept + self.rejected
+        return self.kept + self.rejected + self.waits
 
 
 def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
@@ -97,6 +99,7 @@ def samples(pipeline: Pipeline, stage: StageYield) -> Sequence[Sample]:
 
 
 def worker_progress(pipeline: Pipeline) -> tuple[int, int]:
-    """Return how many batches of the stage that workers make are stored, and how many there are."""
-    batches = pipeline.batches.filter(stage=pipeline.waits_for)
+    """Return how many batches of the step that workers are at are stored, and how many there are."""
+    last = pipeline.batches.filter(stage=pipeline.waits_for).order_by("-filter_number").first()
+    batches = pipeline.batches.filter(stage=pipeline.waits_for, filter_number=last.filter_number if last else 0)
     return batches.exclude(stored_at=None).count(), batches.count()

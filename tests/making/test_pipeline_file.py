@@ -2,6 +2,7 @@
 
 import pytest
 
+from making.filters import FILTERS
 from making.filters.length import Length
 from making.pipeline_file import PipelineFile, read_pipeline
 from studies.design import DesignRefused
@@ -34,6 +35,21 @@ def test_filters_are_read_with_their_options_in_the_order_of_the_file() -> None:
     (stage,) = read_pipeline(SMALL + listed).stages
     assert [name for name, _ in stage.checked_filters] == ["length", "duplicates"]
     assert stage.checked_filters[0][1] == Length(at_least=3)
+
+
+def test_a_filter_that_is_there_twice_has_two_names() -> None:
+    listed = "    filters: [{filter: length, at_most: 9}, {filter: duplicates}, {filter: length, at_least: 2}]\n"
+    (stage,) = read_pipeline(SMALL + listed).stages
+    assert [name for name, _ in stage.checked_filters] == ["length", "duplicates", "length-2"]
+
+
+def test_filters_of_models_and_all_that_follow_are_waited_for() -> None:
+    toxic = "{filter: toxicity, model: 'classifier:some'}"
+    (stage,) = read_pipeline(f"{SMALL}    filters: [{{filter: length}}, {toxic}, {{filter: duplicates}}]\n").stages
+    assert [name for name, _ in stage.first_filters] == ["length"]
+    assert list(stage.later_filters) == [2, 3]
+    (without,) = read_pipeline(f"{SMALL}    filters: [filter: length]\n").stages
+    assert list(without.later_filters) == []
 
 
 def test_stages_run_after_those_that_they_make_candidates_from() -> None:
@@ -75,7 +91,7 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
         ),
         (
             f"{SMALL}    filters:\n      - at_least: 3\n",
-            ["Line 7: `filter` must name a filter. Known are: length, duplicates."],
+            [f"Line 7: `filter` must name a filter. Known are: {', '.join(FILTERS)}."],
         ),
         (
             f"{SMALL}    filters:\n      - {{filter: length, at_least: three}}\n",
@@ -120,7 +136,32 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
         ),
         (
             f"{IMAGES}    filters: [{{filter: length}}]\n",
-            ["Line 7: Filters read texts, and `diffusers:sdxl` makes images."],
+            ["Line 7: The filter `length` reads texts, and `diffusers:sdxl` makes images."],
+        ),
+        (
+            f"{SMALL}    filters: [{{filter: shows, scorer: 'open_clip:ViT-B-32/openai', at_least: 0}}]\n",
+            ["Line 6: The filter `shows` reads images, and `words:swap` makes texts."],
+        ),
+        (
+            f"{IMAGES}    filters: [{{filter: shows, scorer: 'open_clip:ViT-B-32/openai'}}]\n",
+            ["Line 7: Set `at_least`, a score, or `rival`, the role of another caption, or both."],
+        ),
+        (
+            f"{IMAGES}    filters: [{{filter: shows, scorer: clip, at_least: 0}}]\n",
+            ["Line 7: 'clip' does not name a model. Write FAMILY:NAME, such as open_clip:ViT-B-32/openai."],
+        ),
+        (
+            f"{SMALL}    filters: [{{filter: grammar, model: cola}}]\n",
+            ["Line 6: `cola` names no model that can do this. Write classifier:NAME, likelihood:NAME or vera:NAME."],
+        ),
+        (f"{SMALL}    filters: [{{filter: grammar}}]\n", ["Line 6: `model` is missing in stages.0.filters.0."]),
+        (
+            f"{SMALL}    filters: [{{filter: says-the-same, model: 'vera:some'}}]\n",
+            ["Line 6: `vera:some` names no model that can do this. Write nli:NAME or similarity:NAME."],
+        ),
+        (
+            f"{SMALL}    filters: [{{filter: grammar, model: 'vera:some'}}, {{filter: adversarial-refinement}}]\n",
+            ["Line 6: `adversarial-refinement` uses the scores of `plausible`. Put the filter `plausible` before it."],
         ),
         (
             f"{IMAGES}{STAGE}    of: pictures\n",
