@@ -31,16 +31,16 @@ _ROLE = r"^[a-z][a-z0-9_]{0,29}$(?!\n)"
 class Start(Options):
     """Where a pipeline begins: the captions in `role` of the project's instances."""
 
-    role: str = Field(pattern=_ROLE, description="A role has lower-case letters, digits and _.")
+    role: str = Field(pattern=_ROLE, description="Write lower-case letters, digits and _.")
 
 
 class Stage(Options):
     """What makes candidates, out of what, and which filters they must pass."""
 
-    name: str = Field(pattern=_NAME, description="A name has lower-case letters, digits and -, at most 50.")
+    name: str = Field(pattern=_NAME, description="Write at most 50 lower-case letters, digits and -.")
     make: str = Field(description="The maker, FAMILY:POLICY.")
-    of: str = Field(default=START, description="What it makes them from: a stage, or the start.")
-    count: int = Field(default=1, ge=1, le=MOST_EACH, description="At most so many from each.")
+    of: str = Field(default=START, description="The stage whose texts it reads, or start.")
+    count: int = Field(default=1, ge=1, le=MOST_EACH, description="The maximum number of candidates per text.")
     licence: str = Field(default="", max_length=200, description="The licence of the images that it makes.")
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the maker.")
     filters: list[dict[str, Any]] = Field(default_factory=list, description="Filters, in the order of use.")
@@ -89,9 +89,11 @@ class Instances(Options):
     captions: dict[str, str] = Field(min_length=1, description="Role of the instance -> the start, or a stage.")
     images: dict[str, str] = Field(
         default_factory=dict,
-        description="Role of the instance -> a stage that makes images, or a role in the instance that it began with.",
+        description="Role of the instance -> a stage that makes images, or a role of the source instance.",
     )
-    least_images: int = Field(default=1, ge=1, le=MOST_EACH, description="How many images of a stage it needs.")
+    least_images: int = Field(
+        default=1, ge=1, le=MOST_EACH, description="The minimum number of images of a stage per text."
+    )
     type: str = Field(default="", max_length=50, description="The type of the instances; without it, the source's.")
 
 
@@ -99,7 +101,7 @@ class PipelineFile(Options):
     """A checked pipeline file."""
 
     version: Literal[1] = 1
-    name: str = Field(pattern=_NAME, description="A name has lower-case letters, digits and -, at most 50.")
+    name: str = Field(pattern=_NAME, description="Write at most 50 lower-case letters, digits and -.")
     seed: int = Field(default=0, ge=0, le=2**31 - 1, description="Decides every random choice.")
     start: Start
     stages: list[Stage] = Field(min_length=1, max_length=50)
@@ -148,7 +150,7 @@ def _check_stages(values: Mapping[str, Any]) -> Findings:
         path = ("stages", number)
         family, _, policy = stage["make"].partition(":")
         if family not in MAKERS or not get_maker(family).accepts(policy):
-            yield (*path, "make"), f"`{stage['make']}` is no maker. {_nearest(stage['make'], maker_names())}"
+            yield (*path, "make"), f"`{stage['make']}` is not a maker. {_nearest(stage['make'], maker_names())}"
         else:
             yield from _check_options(get_maker(family), stage.get("options", {}), (*path, "options"))
         for place, each in enumerate(stage.get("filters", [])):
@@ -185,22 +187,25 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
     known = [START, *names]
     if len({*known}) < len(known):
         again = next(place for place, name in enumerate(names) if name in known[: place + 1])
-        sentence = f"`{names[again]}` is the name of another stage or of the start. Choose another name."
+        sentence = f"`{names[again]}` is already the name of a stage or of the start. Choose another name."
         yield ("stages", again, "name"), sentence
         return
     images = pipeline.image_stages
     for number, stage in enumerate(pipeline.stages):
         if stage.of not in known:
-            yield ("stages", number, "of"), f"`{stage.of}` is no stage. {_nearest(stage.of, known)}"
+            yield ("stages", number, "of"), f"`{stage.of}` is not a stage. {_nearest(stage.of, known)}"
         if stage.of in images:
-            yield ("stages", number, "of"), f"`{stage.of}` makes images, and `{stage.make}` reads texts."
+            yield (
+                ("stages", number, "of"),
+                f"`{stage.of}` makes images, but `{stage.make}` reads texts. Read a stage of texts.",
+            )
         for path, sentence in _check_filters(stage):
             yield ("stages", number, "filters", *path), sentence
     try:
         list(pipeline.ordered_stages)
     except CycleError as error:
         circle = " of ".join(f"`{name}`" for name in error.args[1])
-        yield ("stages",), f"The stages go in a circle: {circle}. Begin one of them at the {START}."
+        yield ("stages",), f"The stages form a cycle: {circle}. Let one of them read `{START}`."
         return
     if pipeline.instances is not None and all(stage.of in known for stage in pipeline.stages):
         texts = [name for name in known if name not in images]
@@ -212,9 +217,9 @@ def _check_filters(stage: Stage) -> Findings:
     before: list[str] = []
     for place, (name, each) in enumerate(stage.checked_filters):
         if stage.maker.makes_images and not each.of_images:
-            yield (place,), f"The filter `{name}` reads texts, and `{stage.make}` makes images."
+            yield (place,), f"The filter `{name}` works on texts, but `{stage.make}` makes images. Remove it."
         if not stage.maker.makes_images and not each.of_texts:
-            yield (place,), f"The filter `{name}` reads images, and `{stage.make}` makes texts."
+            yield (place,), f"The filter `{name}` works on images, but `{stage.make}` makes texts. Remove it."
         for other in each.measured_by:
             if other not in before:
                 yield (place,), f"`{name}` uses the scores of `{other}`. Put the filter `{other}` before it."
@@ -223,7 +228,7 @@ def _check_filters(stage: Stage) -> Findings:
 
 def _check_instances(pipeline: PipelineFile, instances: Instances, texts: Sequence[str]) -> Iterator[tuple[Any, str]]:
     if instances.of not in texts:
-        yield ("instances", "of"), f"`{instances.of}` makes no texts. {_nearest(instances.of, texts)}"
+        yield ("instances", "of"), f"`{instances.of}` does not make texts. {_nearest(instances.of, texts)}"
         return
     line = pipeline.line_of(instances.of)
     for role, source in instances.images.items():

@@ -12,7 +12,7 @@ from studies.wording import format_count
 def effect_counts(change: str, followed: RemovalEffects | ReopenedPlaces) -> Sequence[tuple[str, int]]:
     """Return the effects of `change` ("withdraw", "exclude", "include", "reopen"): label and number of each."""
     if isinstance(followed, ReopenedPlaces):
-        return [("Answers that other people are asked for", followed.answers)]
+        return [("Answers requested from other people", followed.answers)]
     again = change == "include"
     return [
         ("Answers that count again" if again else "Answers excluded", followed.answers),
@@ -43,7 +43,7 @@ def say_effects(change: str, followed: RemovalEffects | ReopenedPlaces) -> str:
     said = [f"{format_count(n, noun)} {one if n == 1 else many}" for n, noun, (one, many) in sentences if n]
     if followed.without_place:
         said[-1] += ", because other people were asked"
-    return " ".join(f"{each}." for each in said) or "No counts changed."
+    return " ".join(f"{each}." for each in said) or "No answers or decisions changed."
 
 
 def unlikely_times(evidence: Mapping[str, Any]) -> str:

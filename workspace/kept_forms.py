@@ -28,7 +28,7 @@ UNTYPED = frozenset(
 LABELS = {
     "agree": "Agreement",
     "at_once": "Import at once",
-    "closes": "Close the study by itself",
+    "closes": "Close the study automatically",
     "days": "Valid for (days)",
     "dataset": "Release the whole dataset",
     "mail": "Email address",

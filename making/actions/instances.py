@@ -38,7 +38,7 @@ def _save_instances(pipeline: Pipeline, wanted: PipelineFile, design: Instances,
     keys = {number: _key(pipeline, chains[number], wanted) for number in complete}
     taken = pipeline.project.instances.filter(key__in=keys.values()).values_list("key", flat=True).first()
     if taken is not None:
-        raise Failed(f"The project has an instance called {taken} already. Give the pipeline another name.")
+        raise Failed(f"The project already has an instance called {taken}. Give the pipeline another name.")
     instances = Instance.objects.bulk_create(
         _instance(pipeline, design, keys[number], chains[number]) for number in complete
     )

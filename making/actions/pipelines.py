@@ -36,8 +36,7 @@ def request_pipeline(*, project: Project, source: str, by: Actor, now: datetime)
     )
     if read_pipeline(pipeline.source) != wanted:
         raise StudyError(
-            f"The project has a pipeline called {wanted.name} with another content, and its candidates name it. "
-            "Give this one another name."
+            f"The project already has a pipeline called {wanted.name} with another file. Change the name in this one."
         )
     if pipeline.finished_at is not None:
         return pipeline, None

@@ -195,7 +195,7 @@ def run_stage(job: RunningJob, run: StageRun, after: int) -> None:
     try:
         maker = run.stage.maker.load(run.stage.policy)
     except CannotMake as error:
-        raise Failed(f"The stage {run.stage.name} cannot begin. {error}") from error
+        raise Failed(f"The stage {run.stage.name} cannot start. {error}") from error
     used = run.used_maker(maker.identity)
     for number, (_, each) in enumerate(run.first_filters, start=1):
         run.note_filter(number, each.version)

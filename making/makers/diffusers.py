@@ -132,7 +132,7 @@ class _Checker:
         if self._classify is None:
             return ""
         label = str(self._classify(image, top_k=1)[0]["label"]).casefold()
-        return f"The checker calls the image {label}." if label in UNSAFE else ""
+        return f"The checker classifies the image as {label}." if label in UNSAFE else ""
 
 
 def is_flat(image: Any) -> bool:

@@ -61,8 +61,8 @@ def chart_intervals_note(reasons: Iterable[tuple[str, str | None]]) -> str:
     reasons: the name of each dot, and why it has no interval, None if it has one.
     """
     return intervals_note(
-        "Chart: intervals of people are for other people and other instances, so they need two people and two "
-        "instances. Those of the annotators table are for further answers of the same person.",
+        "Chart: intervals of people generalise to other people and other instances, so they need at least two of "
+        "each. In the annotators table, intervals generalise only to further answers of the same person.",
         reasons,
     )
 

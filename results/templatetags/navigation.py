@@ -79,7 +79,7 @@ ALWAYS = (
 )
 FINAL = "A closed study cannot be opened again."
 # Of an open study whose answers are all in, while an upstream study may still accept more.
-NOBODY_ASKED = f"Nobody who arrives would be asked anything now. {FINAL}"
+NOBODY_ASKED = f"New annotators would get no questions now. {FINAL}"
 
 
 @register.inclusion_tag("results/_rail.html", takes_context=True)

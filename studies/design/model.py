@@ -178,7 +178,7 @@ class Pay(Section):
     """A finished session with fewer answers is paid in proportion: its answers divided by this number. Default: 1, or
     `surveys.size` if questions come from another study while this one is open."""
     per_answer: Decimal = entry("0.00", since=3, pattern=AMOUNT)
-    """Extra amount, such as 0.10, for each stored answer, such as each description; on Prolific, a bonus."""
+    """Extra amount for each stored answer, such as 0.10 per description; on Prolific, a bonus."""
 
 
 class PracticeEntry(Section):

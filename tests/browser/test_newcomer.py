@@ -101,7 +101,7 @@ def launch_a_study(walker: Walker) -> Study:
     walker.page.get_by_label("Contact").fill("newcomer@lab.example")
     # What follows is told while it is typed.
     walker.page.get_by_label("Pay per survey").fill("4,50 $")
-    expect(walker.page.locator(".plan")).to_contain_text("Pay by the hour USD 67.50", use_inner_text=True)
+    expect(walker.page.locator(".plan")).to_contain_text("Hourly pay USD 67.50", use_inner_text=True)
     walker.press("Create draft")
     walker.follow("Launch")
     walker.press("Launch")

@@ -349,7 +349,7 @@ def test_the_preview_of_an_exclusion_follows_the_box(signed_in: Page, live_serve
     # Its numbers stand on a phone without scrolling.
     table = page.get_by_role("region", name="Accepted items")
     assert table.evaluate("table => table.scrollWidth <= table.clientWidth")
-    asked = page.get_by_text("Answers that other people are asked for")
+    asked = page.get_by_text("Answers requested from other people")
     expect(asked).to_have_count(0)
     page.get_by_label("Reason").fill("Clicked.")
     box = page.get_by_label("Ask other people these questions again")

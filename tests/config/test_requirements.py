@@ -1,7 +1,7 @@
 """`make demo` installs requirements.txt alone: what the application imports must be in it.
 
-Only scorers and a maker import more, when they load a model: that is in requirements-gpu.txt. So does what trains the
-demo's model: that is in requirements-training.txt, beside it.
+Only scorers, a maker and filters import more, when they load a model: that is in requirements-gpu.txt. So does what
+trains the demo's model: that is in requirements-training.txt, beside it.
 """
 
 import ast
@@ -14,8 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 OURS = {"config", "simulation", "workspace", "results", "annotation", "making", "evaluation", "predictions", "studies"}
 OURS |= {"analytics", "background", "throttle", "manage"}
 SCORERS = ROOT / "predictions" / "scorers"
-# The maker that runs on workers with models.
+# The maker that runs on workers with models, and what the filters that run there load.
 DIFFUSERS = ROOT / "making" / "makers" / "diffusers.py"
+TEXT_MODELS = ROOT / "making" / "text_models.py"
 TRAINING = ROOT / "simulation" / "demo" / "model_training.py"
 # Import name -> what its package is called, where that is something else. Few of them are installed for these tests.
 PACKAGES = {"open_clip": "open-clip-torch", "PIL": "pillow"}
@@ -26,7 +27,7 @@ def _imported(by: Path | None = None) -> set[str]:
     found = set()
     for room in OURS:
         for file in [ROOT / f"{room}.py", *(ROOT / room).rglob("*.py")]:
-            if next(filter(file.is_relative_to, (SCORERS, DIFFUSERS, TRAINING)), None) != by:
+            if next(filter(file.is_relative_to, (SCORERS, DIFFUSERS, TEXT_MODELS, TRAINING)), None) != by:
                 continue
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8") if file.exists() else "")):
                 if isinstance(node, ast.Import):
@@ -55,7 +56,8 @@ def test_what_sites_run_is_installed_only_as_it_was_published() -> None:
 
 
 def test_scorers_and_makers_import_what_a_worker_with_models_has() -> None:
-    imported = {_normal(PACKAGES.get(name, name)) for name in _imported(SCORERS) | _imported(DIFFUSERS)}
+    used = _imported(SCORERS) | _imported(DIFFUSERS) | _imported(TEXT_MODELS)
+    imported = {_normal(PACKAGES.get(name, name)) for name in used}
     assert {"torch", "transformers", "open-clip-torch", "diffusers", "pydantic"} <= imported
     assert imported <= _pinned("requirements-gpu.txt").keys()
 

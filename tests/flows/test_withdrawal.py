@@ -148,7 +148,7 @@ def test_an_exclusion_marks_files_of_before_and_forbids_none(rita: Client, answe
     export = request_export(study=answered, format="responses", by=make_person("asker"), now=NOON)
     make_export(export=export, now=lambda: NOON)
     exclude(answered.project, "ann")
-    assert "Older than the exclusion of an annotator" in rita.get("/studies/vases/best-vase/exports/").content.decode()
+    assert "Created before an annotator was excluded" in rita.get("/studies/vases/best-vase/exports/").content.decode()
     response = rita.get(f"/exports/{export.pk}/download/")
     assert response.status_code == 200
     assert b"".join(response)

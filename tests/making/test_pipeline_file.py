@@ -72,15 +72,18 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
         ("name: [", ["Line 1: This cannot be read: expected the node content, but found '<stream end>'."]),
         (
             SMALL.replace("swaps", "Word Swaps"),
-            ["Line 1: `name` is 'Word Swaps'. A name has lower-case letters, digits and -, at most 50."],
+            ["Line 1: `name` is 'Word Swaps'. Write at most 50 lower-case letters, digits and -."],
         ),
         (SMALL.replace("start: {role: caption}\n", ""), ["`start` is missing in the pipeline file."]),
         (f"{SMALL}colour: red\n", None),
-        (SMALL.replace("words:swap", "words:swop"), ["Line 5: `words:swop` is no maker. Did you mean `words:swap`?"]),
+        (
+            SMALL.replace("words:swap", "words:swop"),
+            ["Line 5: `words:swop` is not a maker. Did you mean `words:swap`?"],
+        ),
         (SMALL.replace("words:swap", "swap"), None),
         (f"{SMALL}    count: 0\n", ["Line 6: `stages.0.count` is 0; it must be at least 1."]),
         (f"{SMALL}    count: 101\n", ["Line 6: `stages.0.count` is 101; it must be at most 100."]),
-        (f"{SMALL}    of: before\n", ["Line 6: `before` is no stage. Known are: start, swapped."]),
+        (f"{SMALL}    of: before\n", ["Line 6: `before` is not a stage. Known are: start, swapped."]),
         (
             f"{SMALL}    options: {{tager: hanta}}\n",
             ["Line 6: `tager` is not known here. Did you mean `tagger`?"],
@@ -103,19 +106,19 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
         ),
         (
             SMALL + STAGE,
-            ["Line 6: `swapped` is the name of another stage or of the start. Choose another name."],
+            ["Line 6: `swapped` is already the name of a stage or of the start. Choose another name."],
         ),
         (
             SMALL.replace("name: swapped", "name: start"),
-            ["Line 4: `start` is the name of another stage or of the start. Choose another name."],
+            ["Line 4: `start` is already the name of a stage or of the start. Choose another name."],
         ),
         (
             f"{SMALL}    of: swapped\n",
-            ["Line 3: The stages go in a circle: `swapped` of `swapped`. Begin one of them at the start."],
+            ["Line 3: The stages form a cycle: `swapped` of `swapped`. Let one of them read `start`."],
         ),
         (
             f"{SMALL}instances:\n  of: made\n  captions: {{caption: start}}\n",
-            ["Line 7: `made` makes no texts. Known are: start, swapped."],
+            ["Line 7: `made` does not make texts. Known are: start, swapped."],
         ),
         (
             f"{SMALL}instances:\n  of: swapped\n  captions:\n    caption: beginning\n",
@@ -132,15 +135,15 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
         ),
         (
             SMALL.replace("words:swap", "'diffusers:'"),
-            ["Line 5: `diffusers:` is no maker. Did you mean `diffusers:NAME`?"],
+            ["Line 5: `diffusers:` is not a maker. Did you mean `diffusers:NAME`?"],
         ),
         (
             f"{IMAGES}    filters: [{{filter: length}}]\n",
-            ["Line 7: The filter `length` reads texts, and `diffusers:sdxl` makes images."],
+            ["Line 7: The filter `length` works on texts, but `diffusers:sdxl` makes images. Remove it."],
         ),
         (
             f"{SMALL}    filters: [{{filter: shows, scorer: 'open_clip:ViT-B-32/openai', at_least: 0}}]\n",
-            ["Line 6: The filter `shows` reads images, and `words:swap` makes texts."],
+            ["Line 6: The filter `shows` works on images, but `words:swap` makes texts. Remove it."],
         ),
         (
             f"{IMAGES}    filters: [{{filter: shows, scorer: 'open_clip:ViT-B-32/openai'}}]\n",
@@ -165,11 +168,11 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
         ),
         (
             f"{IMAGES}{STAGE}    of: pictures\n",
-            ["Line 9: `pictures` makes images, and `words:swap` reads texts."],
+            ["Line 9: `pictures` makes images, but `words:swap` reads texts. Read a stage of texts."],
         ),
         (
             f"{IMAGES}instances: {{of: pictures, captions: {{caption: start}}}}\n",
-            ["Line 7: `pictures` makes no texts. Known are: start."],
+            ["Line 7: `pictures` does not make texts. Known are: start."],
         ),
         (
             f"{IMAGES}    of: swapped\n{STAGE}instances: {{of: start, {OF_START}}}\n",

@@ -151,7 +151,7 @@ def test_another_unet_takes_the_place_of_its_own(maker: LoadedMaker, model: Path
     assert digests(images(made, request)[0]) != digests(images(maker, request)[0])
 
 
-@pytest.mark.parametrize(("label", "problem"), [("NSFW", "The checker calls the image nsfw."), ("normal", "")])
+@pytest.mark.parametrize(("label", "problem"), [("NSFW", "The checker classifies the image as nsfw."), ("normal", "")])
 def test_what_the_checker_calls_unsafe_is_marked(label: str, problem: str, model: Path, folder: Path) -> None:
     checked = options(str(save_checker(folder / "checker", label))).load(str(model))
     ((made,),) = images(checked, Request("a dog", 1, 1))

@@ -33,7 +33,7 @@ class Command(ActionCommand):
         by = read_actor(options, Verb.IMPORT, project)
         pipeline, job = request_pipeline(project=project, source=_read(options["file"]), by=by, now=timezone.now())
         if job is None:
-            self.stdout.write(f"The pipeline {pipeline.name} is complete; nothing was made again.")
+            self.stdout.write(f"The pipeline {pipeline.name} is already complete, so it did not run again.")
         elif options["in_background"]:
             send(job)
             self.stdout.write(f"The pipeline {pipeline.name} is waiting for a worker.")
@@ -49,7 +49,9 @@ class Command(ActionCommand):
         if job.state == JobState.FAILED:
             raise CommandError(job.error)
         if job.state != JobState.DONE:
-            raise CommandError("The pipeline was cancelled, or a worker runs it. Run the command again to go on.")
+            raise CommandError(
+                "The pipeline was cancelled, or a worker is running it. Run the command again to continue."
+            )
 
     def _tell(self, pipeline: Pipeline) -> None:
         self.stdout.write(f"{pipeline.name} began with {format_count(started_with(pipeline), 'text')}.")
@@ -61,8 +63,8 @@ class Command(ActionCommand):
                 self.stdout.write(f"  {count:,}: {reason}")
         if pipeline.waits_for:
             self.stdout.write(
-                f"{pipeline.waits_for} waits for workers with models. It goes on by itself; run the command again to "
-                "see how far it is."
+                f"{pipeline.waits_for} is waiting for workers with models, then continues. Run the command again to "
+                "see its progress."
             )
             return
         made = pipeline.candidates.filter(instance__isnull=False).count()

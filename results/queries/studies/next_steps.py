@@ -127,13 +127,13 @@ ACTIONS: Mapping[Todo, str] = {
     Todo.IMPORT: "instances to import",
     Todo.IMPORT_LOOKED_OVER: "checked file to import",
     Todo.UPLOAD_IMAGES: "images to upload",
-    Todo.MAKE_STUDY: "study to make",
+    Todo.MAKE_STUDY: "study to create",
     Todo.SETTLE: "{n} to settle",
     Todo.CLOSE: "{n} to close",
     Todo.ASK_OTHERS: "answers to replace",
     Todo.RESUME: "{n} to resume",
     Todo.LAUNCH: "{n} to launch",
-    Todo.RELEASE: "release to make",
+    Todo.RELEASE: "release to create",
 }
 
 

@@ -238,7 +238,7 @@ def pairs_chart(found: Mapping[str, Sequence[PairAgreement]]) -> Chart:
     title = "Agreement of pairs of annotators"
     series = [Series("", points)]
     axis = intervals_axis("Cohen's kappa", series, (reason for _, reason in reasons))
-    note = intervals_note("Chart: intervals of pairs are for other questions.", reasons) if reasons else ""
+    note = intervals_note("Chart: intervals of pairs generalise to other questions.", reasons) if reasons else ""
     return Chart("pairs", title, words, "dots", "coefficient", axis, series, method=note)
 
 

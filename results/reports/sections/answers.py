@@ -85,8 +85,8 @@ def rates_table(study: StudyFacts) -> Table:
     ]
     notes = [
         "Counted answers only. Every answer counts once, so that the share of the right option can differ from the "
-        "score of people, in which every person counts once. Intervals by person and instance: for other people and "
-        "other instances."
+        "score of people, in which every person counts once. Intervals by person and instance generalise to other "
+        "people and other instances."
     ]
     called = (
         RIGHT_OPTION if each.option == RIGHT else study.label_spaces[each.kind].name(each.option) for each in found

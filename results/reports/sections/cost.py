@@ -111,7 +111,7 @@ def project_wages_chart(studies: Sequence[StudyFacts]) -> Chart:
     lines = [] if minimum is None else [Reference(f"minimum {minimum:.2f}", float(minimum))]
     described = f"{'; '.join(words)}.{f' {low:,} under the minimum.' if lines else ''}"
     others = [study.slug for study in pays if study.currency != currency]
-    note = f"Chart: without {', '.join(others)}, whose currency is another." if others else ""
+    note = f"Left out of the chart because of another currency: {', '.join(others)}." if others else ""
     title, axis = "Hourly wage of each session, by study", f"{currency} an hour"
     return Chart("wages", title, described, "dots", "money", axis, [Series("", points)], lines, method=note)
 
@@ -160,7 +160,7 @@ def protocol_table(project: ProjectFacts) -> Table:
             "Double surveys: a second set of people answers them too, to measure agreement, so their questions get "
             "twice the answers per question.",
         )
-    return Table("protocol", "The studies in the order of the pipeline", columns, rows, notes)
+    return Table("protocol", "The studies, upstream first", columns, rows, notes)
 
 
 def people_left_out(project: ProjectFacts) -> str:

@@ -338,7 +338,7 @@ def retrieval_accuracy_table(found: Sequence[DescriptionStudy]) -> Table:
         rows += [(each.study.slug, *row) for row in _accuracies(each)]
     notes = [
         "For each person the share right over their answers, or over the answers to what they "
-        "wrote, averaged over people, each counting once. Intervals are for other people like "
+        "wrote, averaged over people, each counting once. Intervals generalise to other people like "
         "these (Korn and Graubard 1998). After acceptance it is inflated, because descriptions "
         "are accepted when people find the image."
     ]

@@ -127,7 +127,7 @@ def models_chart(project: ProjectFacts) -> Chart:
         for each in series
     )
     axis = intervals_axis(what, series)
-    note = "Chart: Wilson's intervals, for other instances."
+    note = "Chart: Wilson intervals, which generalise to other instances."
     lines = [Reference("chance", chance)]
     return Chart("models", title, f"{words}.", "dots", "share", axis, series, lines, method=note if series else "")
 

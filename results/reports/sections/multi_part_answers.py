@@ -45,7 +45,7 @@ def units_table(studies: Sequence[StudyFacts]) -> Table:
         for said in found
         for label, (times, share) in said.times.items()
     ]
-    notes = ["Counted answers only. Intervals by person and instance: for other people and other instances."]
+    notes = ["Counted answers only. Intervals by person and instance generalise to other people and other instances."]
     title, made_of = "How often each answer was given, by what was asked", dict.fromkeys(said.study for said in found)
     return Table("units", title, columns, rows, notes, list(made_of))
 

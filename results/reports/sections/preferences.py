@@ -113,7 +113,7 @@ def preferences_chart(found: Sequence[CriterionPreferences]) -> Chart:
     title = "How often each image would be preferred to an average one"
     reasons = [(each.name, _no_interval(of_one)) for each, of_one in zip(series, scored, strict=True)]
     axis = intervals_axis("Preferred to an average image, ties apart", series, (reason for _, reason in reasons))
-    note = intervals_note("Chart: intervals are for other instances and their questions.", reasons)
+    note = intervals_note("Chart: intervals generalise to other instances and their questions.", reasons)
     return Chart("preferences", title, f"{words}.", "dots", "share", axis, series, method=note if scored else "")
 
 

@@ -118,7 +118,7 @@ def ratings_table(found: Iterable[RatingStatistics]) -> Table:
     rows = [row for each in found for row in _rows(each)]
     notes = [
         "Counted answers only. Mean and spread (sample standard deviation) in steps of the scale, by image role. "
-        "Intervals by person and instance: for other people and other instances."
+        "Intervals by person and instance generalise to other people and other instances."
     ]
     made_of = list(dict.fromkeys(str(row[0]) for row in rows))
     return Table("ratings", "Ratings by image role and category", columns, rows, notes, made_of)

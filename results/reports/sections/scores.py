@@ -332,12 +332,12 @@ def intervals_table(baselines: Sequence[Baseline]) -> Table:
                 interval = _over_instances(judged)
                 rows.append(_model_interval(baseline, predicted.who, name, found, "question", counts, interval))
     notes = [
-        "Intervals for humans: for similar people and instances; Wilson's with Student's t, at the effective sample "
-        "size after the design effect (Korn and Graubard 1998). ICC: how much more alike two answers of one person "
-        "are than answers of two people. I2T, T2I and Group score instances: all questions of a score about an "
+        "Intervals for humans generalise to similar people and instances; Wilson's with Student's t, at the effective "
+        "sample size after the design effect (Korn and Graubard 1998). ICC: how much more alike two answers of one "
+        "person are than answers of two people. I2T, T2I and Group score instances: all questions of a score about an "
         "instance together. Their interval, ICC and design effect count each person's instance once.",
-        "Interval for this person: given if only one person answered, for other instances. Models: for other "
-        "instances. Both: Wilson's, clustered by instance if an instance has several questions.",
+        "Interval for this person: given if only one person answered. It and those of models generalise to other "
+        "instances; Wilson's, clustered by instance if an instance has several questions.",
     ]
     return Table("intervals", "Scores with intervals", columns, rows, notes, _slugs(baselines))
 

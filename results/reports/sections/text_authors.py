@@ -85,8 +85,8 @@ def writers_table(study: str, writing: Writing) -> Table:
         "sending, as the browser measured it, pauses among them. Something pasted: of the texts of which it was "
         "recorded how they were written. A paste proves nothing by itself: people correct and move what they wrote.",
         "Found: of the counted answers of those who were asked what a text is about, in all studies that ask it. For "
-        "a writer the interval is for other readers and other instances; for all it is that of the mean over writers, "
-        "each counting once, for other people like these (Korn and Graubard 1998).",
+        "a writer the interval generalises to other readers and other instances; for all it is that of the mean over "
+        "writers, each counting once, and generalises to other people like these (Korn and Graubard 1998).",
     ]
     rests_on = [study, *(asking.slug for asking in writing.asking)]
     return Table("writers", "How the texts were written", columns, rows if writing.texts else [], notes, rests_on)

@@ -186,7 +186,7 @@ def test_a_pipeline_that_ran_makes_nothing_again_and_another_goes_on_from_the_im
 
 def test_another_content_under_the_same_name_is_refused(project: Project) -> None:
     made(project)
-    with pytest.raises(StudyError, match="has a pipeline called swaps with another content"):
+    with pytest.raises(StudyError, match="already has a pipeline called swaps with another file"):
         request_pipeline(project=project, source=FILE.replace("at_most: 8", "at_most: 9"), by="test", now=NOON)
     with pytest.raises(DesignRefused):
         request_pipeline(project=project, source="name: swaps\n", by="test", now=NOON)
@@ -268,7 +268,7 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch, project: Projec
         ),
         (
             FILE.replace("nouns\n", "nouns\n    options: {tagger: 'spacy:none'}\n"),
-            "The stage swapped cannot begin. The tagger spacy:none cannot be loaded here. Install spaCy and its model "
+            "The stage swapped cannot start. The tagger spacy:none cannot be loaded here. Install spaCy and its model "
             "none, or use hanta.",
         ),
     ],
@@ -286,7 +286,7 @@ def test_a_key_that_is_taken_is_named_and_no_candidate_is_lost(project: Project)
     _, job = request_pipeline(project=project, source=FILE, by="test", now=NOON)
     assert job is not None
     assert run_now(job, now=NOON).error == (
-        "The project has an instance called second-swaps-1 already. Give the pipeline another name."
+        "The project already has an instance called second-swaps-1. Give the pipeline another name."
     )
     assert outcomes(Pipeline.objects.get())["second"][1] == "kept"
 

@@ -45,7 +45,7 @@ def test_it_makes_instances_and_says_what_became_of_every_text(tmp_path: Path, p
     )
     assert make(tmp_path) == told
     assert project.instances.get(key="first-swaps-1").captions["negative_caption"] == "A table is on a dog."
-    assert make(tmp_path) == f"The pipeline swaps is complete; nothing was made again.\n{told}"
+    assert make(tmp_path) == f"The pipeline swaps is already complete, so it did not run again.\n{told}"
     assert Candidate.objects.count() == 4
 
 

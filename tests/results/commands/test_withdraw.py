@@ -62,7 +62,7 @@ def test_after_withdrawing_nothing_of_theirs_is_exported(answered: Study, by_id:
 
 def test_withdrawing_twice_is_once(answered: Study) -> None:
     said("withdraw", "birds", name_of(ANN))
-    assert "No counts changed." in said("withdraw", "birds", name_of(ANN))
+    assert "No answers or decisions changed." in said("withdraw", "birds", name_of(ANN))
     assert Removal.objects.count() == 1
 
 

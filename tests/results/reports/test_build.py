@@ -248,7 +248,7 @@ def test_equal_wages_of_a_study_are_one_dot_and_other_currencies_are_left_out() 
     assert [line.name for line in chart.references] == ["minimum 15.00"]
     chart = chart_of(report_of(replace(PROJECT, studies=[STEP_3, replace(paid, currency="EUR")])), "wages")
     assert [point.label for point in chart.series[0].points] == ["step-3"]
-    assert chart.method == "Chart: without baseline, whose currency is another."
+    assert chart.method == "Left out of the chart because of another currency: baseline."
 
 
 def test_the_share_of_a_model_is_that_of_the_dataset_or_else_of_captions() -> None:

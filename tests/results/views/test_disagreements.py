@@ -124,7 +124,7 @@ def test_a_researcher_settles_a_question(client: Client, study: Study, researche
 
 
 def test_nobody_has_to_settle_in_a_study_that_accepts_nothing(client: Client, study: Study) -> None:
-    nobody_has_to = "so nobody has to settle this"
+    nobody_has_to = "Settling is optional here"
     assert nobody_has_to not in words_of(client.get(LIST))
     file = CAPTIONS | {"answers": 2, "instances": {"keys": ["vase-0"]}, "purpose": "baseline"}
     captions = open_study(study.project, file)

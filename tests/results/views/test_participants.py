@@ -113,7 +113,7 @@ def test_others_can_be_asked_with_the_exclusion(client: Client, project: Project
     assert "open session" not in done, "none was open"
 
 
-ASKED_AGAIN = "Answers that other people are asked for"
+ASKED_AGAIN = "Answers requested from other people"
 
 
 @pytest.fixture

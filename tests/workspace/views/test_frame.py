@@ -85,7 +85,7 @@ def test_an_open_study_that_asks_nobody_offers_to_close_it(client: Client, study
     first, *others = questions(study)
     for question in others:
         answer(session, question, "none")
-    warning = "Nobody who arrives would be asked anything now. A closed study cannot be opened again."
+    warning = "New annotators would get no questions now. A closed study cannot be opened again."
     page = words_of(client.get(STUDY))
     assert f'<a class="button primary" href="{STUDY}recruit/">Recruit</a>' in page
     assert warning not in page

@@ -177,7 +177,7 @@ def test_what_nobody_can_verify_is_called_declared(client: Client, project: Proj
     predicted(project, "CLIP", "", "two")
     predicted(project, "CLIP", "", "three")
     text = text_of(client)
-    assert "2 from files without image names: declared, not verified" in text
+    assert "2 from files without image names, so not verified" in text
     # A digest is shortened to what people compare.
     assert ">(abababababab)</span>" in text
 
@@ -243,7 +243,7 @@ def test_a_model_has_its_share_right_what_it_scored_of_what_was_asked_when_and_b
     asked(project, model=model, state=Run.State.DONE, finished_at=NOON, total=9, stored=0)
     asked(project, model=model, state=Run.State.DONE, finished_at=NOON, total=2, stored=1, left_out=1)
     text = text_of(client)
-    assert "What models got right is computed in the background." in text
+    assert "The shares right are being computed in the background." in text
     (job,) = Job.objects.filter(kind=cached_statistics.KIND)
     run_now(job)
     words = words_of(client.get(PAGE))
@@ -304,7 +304,7 @@ def test_deleting_a_model_says_first_what_goes(client: Client, project: Project)
     assert f'1 prediction about <a href="{there}">1 instance</a> will be deleted. You cannot undo this' in text
     assert client.get(there).context["count"] == 1
     shown = text_of(client, PAGE)
-    assert f'<a href="{there}" title="The instances that these predictions are about">1</a>' in shown
+    assert f'<a href="{there}" title="Show the instances with predictions">1</a>' in shown
     assert Prediction.objects.exists()
     answer = client.post(page, follow=True).content.decode()
     assert "was deleted, with 1 prediction about 1 instance." in answer

@@ -80,7 +80,7 @@ def test_a_trial_is_looked_at_and_then_run(client: Client, sent: list[Job]) -> N
     assert trial.is_trial
     text = client.get(answer["Location"]).content.decode()
     assert "Trial of swaps" in text
-    assert "All texts of the trial" in text
+    assert "All candidates of the trial" in text
     assert client.get(f"{PAGE}?from={trial.pk}").context["source"] == FILE
     there = client.post(f"/pipelines/{trial.pk}/go-on/")
     whole = Pipeline.objects.get(is_trial=False)
@@ -99,7 +99,7 @@ def test_problems_are_listed_and_what_was_typed_stays(client: Client, sent: list
     answer = post(client, source=typed)
     assert answer.status_code == 409
     text = answer.content.decode()
-    assert "Line 5: `words:swap-colours` is no maker." in text
+    assert "Line 5: `words:swap-colours` is not a maker." in text
     assert answer.context["source"] == typed
     latin = SimpleUploadedFile("latin.yaml", b"name: caf\xe9")
     assert "The file is not UTF-8 text." in post(client, source="", file=latin).content.decode()
@@ -121,7 +121,7 @@ def test_sent_twice_it_runs_once_and_another_content_under_its_name_is_refused(c
 def test_a_pipeline_is_cancelled_and_goes_on(client: Client, sent: list[Job]) -> None:
     page = post(client)["Location"]
     client.post(f"{page}cancel/")
-    assert "It was cancelled. What was made is below." in client.get(page).content.decode()
+    assert "The pipeline was cancelled. Its candidates so far are below." in client.get(page).content.decode()
     assert client.get(page, HTTP_HX_REQUEST="true")["HX-Refresh"] == "true"
     client.post(f"{page}cancel/")
     assert "has already ended" in client.get(page).content.decode()

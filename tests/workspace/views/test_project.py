@@ -77,7 +77,7 @@ def test_a_card_is_marked_where_the_overview_needs_somebody(client: Client, rese
         overview = words_of(client.get("/projects/vases/"))
         assert ('<h2 id="next">Needs you</h2>' in overview) is bool(expected)
 
-    check("study to make")
+    check("study to create")
     study = open_study(project, STEP_3)
     sit_through(study, "ann", "none")
     check()
@@ -86,7 +86,7 @@ def test_a_card_is_marked_where_the_overview_needs_somebody(client: Client, rese
     Study.objects.update(state=StudyState.PAUSED)
     check("1 to resume")
     Study.objects.update(state=StudyState.CLOSED, closed_at=NOON)
-    check("release to make")
+    check("release to create")
     make_study(project, "later")
     check("1 to launch")
     InstanceImage.objects.filter(instance__key="vase-0").update(image=None)
@@ -163,7 +163,7 @@ def test_a_card_of_a_release_says_its_splits_and_who_was_removed_since(client: C
     assert "excluded since" not in page
     exclude(project, "ann")
     page = words_of(client.get("/projects/vases/releases/"))
-    assert 'Still has answers of <a href="/projects/vases/people/">1 annotator</a> excluded since' in page
+    assert 'Contains answers of <a href="/projects/vases/people/">1 annotator</a> excluded since' in page
     # A release of an older version has not stored its splits.
     release.dossier.pop("splits")
     release.save()

@@ -369,7 +369,7 @@ def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: St
     assert "Estimated costUSD 10.67" in shown
     assert "People1 one survey each" in shown
     assert "Expected time40 min each, 40 min in total" in shown
-    assert "Pay by the hourUSD 12.00" in shown
+    assert "Hourly payUSD 12.00" in shown
     assert "which is under" not in shown
 
 

@@ -53,7 +53,7 @@ def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
             problems = list(error.problems)
         else:
             if job is None:
-                messages.info(request, f"{pipeline.name} ran before with the same file; nothing was made again.")
+                messages.info(request, f"{pipeline.name} has already run with this file, so it did not run again.")
             else:
                 send(job)
             return redirect("pipeline", pipeline.pk)
