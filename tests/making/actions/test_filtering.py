@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 from celery import current_app
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 from background.models import JobState
 from making.actions import batches, filtering
@@ -21,7 +21,7 @@ from making.queries.yields import stage_yields, worker_progress
 from studies.models import Image, Project
 from tests.factories import NOON, make_instance, make_project
 from tests.jobs import run_now
-from tests.making.critic import DISLIKED, LoadedCritic, UNLOADABLE
+from tests.making.critic import DISLIKED, UNLOADABLE, LoadedCritic
 from tests.making.painter import Painter
 
 pytestmark = pytest.mark.django_db
@@ -410,9 +410,7 @@ def test_candidates_are_the_same_after_their_journey() -> None:
     assert to_candidates(from_candidates(candidates)) == candidates
 
 
-def test_texts_of_a_known_test_set_are_lines_of_a_file(
-    settings: SettingsWrapper, tmp_path: Path, commit: Commit
-) -> None:
+def test_texts_of_a_known_test_set_are_lines_of_a_file(settings: Settings, tmp_path: Path, commit: Commit) -> None:
     near = FILE.replace("filter: critic", "{filter: near-duplicates, known: [crepe]}")
     project = filled({"first": "A dog is on a table.", "second": "A cup is in a box."})
     settings.KNOWN_SETS_DIR = ""
