@@ -21,7 +21,7 @@ from transformers import (
 )
 
 from making.errors import CannotMake
-from making.filters import CandidateImage, CandidateText, LoadedFilter, ModelFilter, Verdict
+from making.filters import CandidateImage, CandidateText, ModelFilter, Verdict
 from making.filters.grammar import Grammar
 from making.filters.plausible import Plausible
 from making.filters.says_the_same import SaysTheSame
@@ -29,7 +29,7 @@ from making.filters.shows import Shows
 from making.filters.toxicity import Toxicity
 from making.text_models import load_pair_model, load_text_model
 from predictions.scorers import CannotLoad, NoPicture, scorer_of
-from tests.models import test_open_clip
+from tests.models.test_open_clip import save_open_clip
 from tests.models.tiny_words import tokenizer
 
 WORDS = ["<pad>", "<start>", "<end>", "<unk>", "a", "on", "dog", "cat", "two", "red", "birds", "table"]
@@ -55,7 +55,8 @@ def save_classifier(folder: Path, labels: Sequence[str], **more: str) -> str:
     """Save a classifier of random numbers."""
     torch.manual_seed(3)
     names = dict(enumerate(labels))
-    return save(folder, BertForSequenceClassification(BertConfig(**SMALL, id2label=names, label2id={v: k for k, v in names.items()}, **more)))
+    places = {label: place for place, label in names.items()}
+    return save(folder, BertForSequenceClassification(BertConfig(**SMALL, id2label=names, label2id=places, **more)))
 
 
 def library_scores(folder: str, text: str) -> Mapping[str, float]:
@@ -85,9 +86,9 @@ def test_of_two_labels_the_second_is_meant_and_of_more_one_must_be_named(tmp_pat
         [library_scores(folder, "a dog")["LABEL_1"]], abs=1e-5
     )
     several = save_classifier(tmp_path / "several", ["one", "two", "three"])
-    with pytest.raises(CannotMake, match="has several labels. Set the filter's `label` to one of: one, two, three"):
+    with pytest.raises(CannotMake, match=r"has several labels\. Set the filter's `label` to one of: one, two, three"):
         load_text_model(f"classifier:{several}")
-    with pytest.raises(CannotMake, match="has no label toxic. Set the filter's `label` to one of: one, two, three"):
+    with pytest.raises(CannotMake, match=r"has no label toxic\. Set the filter's `label` to one of: one, two, three"):
         load_text_model(f"classifier:{several}", "toxic")
 
 
@@ -222,9 +223,41 @@ def test_a_long_text_is_cut_and_not_refused(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return test_open_clip.saved_spec(tmp_path_factory.mktemp("clip"))
+    return f"open_clip:tiny-test/{save_open_clip(tmp_path_factory.mktemp('filters') / 'tiny')}"
 
 
-def looked(judge: Shows, pictures: Mapping[str, Image.Image], *candidates: CandidateImage) -> Sequence[Verdict]:
-    loaded: LoadedFilter = judge.load()
-    return loaded.judge(candidates, pictures.__getitem__)
+def test_images_must_show_their_caption_better_than_a_bound_and_than_the_rival(
+    clip: str, pictures: dict[str, Image.Image]
+) -> None:
+    text, rival = "a dog on a cat", "two red birds"
+    names = list(pictures)
+    scorer = scorer_of(clip)
+    scores, rivals = (scorer.score([(each, name) for name in names], pictures.__getitem__) for each in (text, rival))
+    numbers = [float(score) for score in scores if not isinstance(score, NoPicture)]
+    others = [float(score) for score in rivals if not isinstance(score, NoPicture)]
+    bound = sorted(numbers)[2] - 1e-5
+    shown = Shows(scorer=clip, at_least=bound).load()
+    found = shown.judge([CandidateImage(name, text) for name in names], pictures.__getitem__)
+    low = f"Its score for its caption is below {bound:g}."
+    assert [verdict.reason for verdict in found] == [low if score < bound else "" for score in numbers]
+    assert [verdict.score for verdict in found] == pytest.approx(numbers, abs=1e-6)
+    assert shown.identity.weights == scorer.identity.weights
+    beside = Shows(scorer=clip, rival="caption").load()
+    found = beside.judge([CandidateImage(name, text, rival) for name in names], pictures.__getitem__)
+    lower = "Its score for its caption is not above that for the caption."
+    expected = [lower if score <= other else "" for score, other in zip(numbers, others, strict=True)]
+    assert [verdict.reason for verdict in found] == expected
+    swapped = beside.judge([CandidateImage(name, rival, text) for name in names], pictures.__getitem__)
+    assert [bool(verdict.reason) for verdict in swapped] == [not reason for reason in expected]
+    # Equal is not above.
+    (equal,) = beside.judge([CandidateImage(names[0], text, text)], pictures.__getitem__)
+    assert (equal.reason, equal.gap) == (lower, 0)
+    assert beside.judge([CandidateImage(names[0], text)], pictures.__getitem__)[0].reason == ""
+
+
+def test_an_image_that_cannot_be_read_is_no_reason_to_reject_it(clip: str) -> None:
+    def gone(name: str) -> NoReturn:
+        raise NoPicture("The image is missing. Import it again.")
+
+    with pytest.raises(CannotMake, match="The image is missing"):
+        Shows(scorer=clip, at_least=0).load().judge([CandidateImage("0" * 64, "a dog")], gone)
