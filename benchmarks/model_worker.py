@@ -18,7 +18,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from io import BytesIO
@@ -34,9 +34,9 @@ from PIL import Image
 
 from background.broker import transport_options
 from predictions.messages import BEGUN, DEFAULT, GPU, LOAD, LOADED, SCORE, STORE, Item
-from predictions.pictures import opener, reader_of
+from predictions.pictures import Pictures, reader_of
 from predictions.scorers import NoPicture, Scorer, scorer_of
-from predictions.scorers.batches import BatchedScorer, in_batches, read_ahead
+from predictions.scorers.batches import BatchedScorer, in_batches
 
 EMBEDDED_URL = "filesystem://localhost"
 ROOT = Path(__file__).resolve().parents[1]
@@ -104,12 +104,13 @@ def _draw(folder: Path, number: int) -> str:
 
 def _floors(spec: str, folder: Path, names: list[str]) -> tuple[float, float]:
     """Return images per second of the model alone, and of everything before it."""
-    forward, batch, preprocess = _bare(scorer_of(spec), spec)
-    open_picture = opener(reader_of(str(folder), token=""), max_pixels=MOST_PIXELS)
+    scorer = _fast(scorer_of(spec), spec)
+    forward = scorer.pictures_per_second()
+    open_picture = Pictures(reader_of(str(folder), token=""), max_pixels=MOST_PIXELS)
     missing: dict[str, NoPicture] = {}
     some = names[:READ_AHEAD]
     begun = perf_counter()
-    for _ in read_ahead(some, lambda name: preprocess(open_picture(name)), batch=batch, missing=missing):
+    for _ in scorer.read_pictures(some, open_picture).batches(scorer.batch, scorer.images_on, missing):
         pass
     reading = len(some) / (perf_counter() - begun)
     if missing:
@@ -117,12 +118,12 @@ def _floors(spec: str, folder: Path, names: list[str]) -> tuple[float, float]:
     return forward, reading
 
 
-def _bare(scorer: Scorer, spec: str) -> tuple[float, int, Callable[[Image.Image], Any]]:
-    """Return images per second of the model at the worker's precision, with batch size and preprocessing."""
+def _fast(scorer: Scorer, spec: str) -> BatchedScorer:
+    """Return the model at the worker's precision."""
     fast = scorer.in_half() or scorer
     if not isinstance(fast, BatchedScorer):
         raise SystemExit(f"{spec} does not take images in batches, so it cannot be measured.")
-    return fast.pictures_per_second(), fast.batch, fast.preprocess
+    return fast
 
 
 def _end_to_end(spec: str, folder: Path, names: list[str], *, broker: str, data: Path) -> float:

@@ -79,6 +79,10 @@ class Substitutes:
         """Return the first group with this word, None if there is none."""
         return next((name for name, words in self.groups.items() if word.lower() in words), None)
 
+    def places_in(self, words: Sequence[str]) -> list[int]:
+        """Return the positions of the words of a group."""
+        return [place for place, word in enumerate(words) if self.group_of(word) is not None]
+
     def candidates(self, word: str, policy: str) -> Sequence[str]:
         """Return the words that may replace a word of a group under one of RoCOCO's policies, never the word itself."""
         own = self.group_of(word) or ""
@@ -148,20 +152,32 @@ def alter_caption(
     is our reading of the released files, which replace general words most often (man, people, top, person).
     """
     words = tokens_of(caption)
-    nouns = [place for place, word in enumerate(words) if substitutes.group_of(word) is not None]
+    nouns = substitutes.places_in(words)
     if not nouns:
         return {}
-    place = _elect_noun(nouns, [influences(words, embed) for embed in encoders])
+    place = elect_noun(words, nouns, encoders)
     made: dict[str, str] = {}
     for policy in policies:
         candidates = substitutes.candidates(words[place], policy)
         if candidates:
-            made[policy] = " ".join([*words[:place], rng.choice(candidates), *words[place + 1 :]])
+            made[policy] = replace_word(words, words[place], rng.choice(candidates))
     return made
 
 
-def _elect_noun(nouns: Sequence[int], by_encoder: Sequence[Floats]) -> int:
-    """Return the position of the noun that most encoders vote for, by the influence of every word on each."""
+def replace_word(words: Sequence[str], word: str, other: str) -> str:
+    """Return the tokens of a caption, separated by spaces, with `other` in place of `word` wherever it is a token.
+
+    Source: the files that RoCOCO's authors published. There the letters of the word are replaced inside other words as
+    well, here they are not: "wocriminal" was a woman.
+
+    Example: "side" in "side by side" becomes "minefield by minefield".
+    """
+    return " ".join(other if token == word else token for token in words)
+
+
+def elect_noun(words: Sequence[str], nouns: Sequence[int], encoders: Sequence[EmbedTexts]) -> int:
+    """Return the position of the noun that most encoders vote for, as `alter_caption` says. Raises BenchmarkError."""
+    by_encoder = [influences(words, embed) for embed in encoders]
     votes = [min(nouns, key=lambda place: (influence[place], place)) for influence in by_encoder]
     total = np.sum(by_encoder, axis=0)
     return min(nouns, key=lambda place: (-votes.count(place), total[place], place))

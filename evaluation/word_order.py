@@ -11,8 +11,10 @@ TAGGER = "en_core_web_sm"
 NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 ADJECTIVES = frozenset({"JJ", "JJR", "JJS"})
 
-# Caption -> its tokens, each with its Penn Treebank tag.
-Tagger = Callable[[str], Sequence[tuple[str, str]]]
+# Tokens, each with its Penn Treebank tag.
+TaggedWords = Sequence[tuple[str, str]]
+# Caption -> its tokens.
+Tagger = Callable[[str], TaggedWords]
 
 
 def tokens_of(caption: str) -> list[str]:
@@ -42,36 +44,64 @@ def installed_tagger() -> Tagger | None:
 def shuffle_caption(caption: str, *, tagger: Tagger | None, rng: random.Random) -> list[str | None]:
     """Return the four captions with other orders, None for those that need a tagger if there is none.
 
-    In order: nouns are permuted among nouns and adjectives among adjectives; all other words are permuted; the words
-    within each group of three are permuted; the groups of three are permuted. A permutation may restore the original: a
-    caption with one noun and one adjective has no other.
+    In order: `permute_nouns_and_adjectives`, `permute_other_words`, `permute_within_threes`, `permute_threes`.
 
     Source: Yuksekgonul et al. 2023, section 2; `dataset_zoo/perturbations.py` in
     mertyg/vision-language-models-are-bows. There all captions share the random generators, so the
     result depends on the whole run. Here each caption has its own.
     """
-    tagged: list[str | None] = [None, None]
-    if tagger is not None:
-        words = tagger(caption)
-        nouns, adjectives = (
-            [place for place, (_, tag) in enumerate(words) if tag in tags] for tags in (NOUNS, ADJECTIVES)
-        )
-        others = [place for place in range(len(words)) if place not in {*nouns, *adjectives}]
-        texts = [word for word, _ in words]
-        tagged = [_permute(texts, [nouns, adjectives], rng), _permute(texts, [others], rng)]
-    words_alone = tokens_of(caption)
-    threes = [words_alone[start : start + TRIGRAM] for start in range(0, len(words_alone), TRIGRAM)]
-    within = [rng.sample(three, len(three)) for three in threes]
+    words = None if tagger is None else tagger(caption)
+    tokens = tokens_of(caption)
     return [
-        *tagged,
-        *(" ".join(word for three in each for word in three) for each in (within, rng.sample(threes, len(threes)))),
+        None if words is None else permute_nouns_and_adjectives(words, rng),
+        None if words is None else permute_other_words(words, rng),
+        permute_within_threes(tokens, rng),
+        permute_threes(tokens, rng),
     ]
 
 
-def _permute(words: Sequence[str], groups: Sequence[Sequence[int]], rng: random.Random) -> str:
+def permute_nouns_and_adjectives(words: TaggedWords, rng: random.Random) -> str:
+    """Permute nouns among nouns, and adjectives among adjectives.
+
+    This and the other orders separate tokens by spaces. A permutation may restore the original: a caption with one noun
+    and one adjective has no other.
+    """
+    return _permute(words, [_places(words, NOUNS), _places(words, ADJECTIVES)], rng)
+
+
+def permute_other_words(words: TaggedWords, rng: random.Random) -> str:
+    """Permute all tokens but nouns and adjectives."""
+    kept = {*_places(words, NOUNS), *_places(words, ADJECTIVES)}
+    return _permute(words, [[place for place in range(len(words)) if place not in kept]], rng)
+
+
+def permute_within_threes(tokens: Sequence[str], rng: random.Random) -> str:
+    """Permute the tokens within each group of three."""
+    return _joined([rng.sample(three, len(three)) for three in _threes(tokens)])
+
+
+def permute_threes(tokens: Sequence[str], rng: random.Random) -> str:
+    """Permute the groups of three tokens; the last may be smaller."""
+    threes = _threes(tokens)
+    return _joined(rng.sample(threes, len(threes)))
+
+
+def _places(words: TaggedWords, tags: frozenset[str]) -> list[int]:
+    return [place for place, (_, tag) in enumerate(words) if tag in tags]
+
+
+def _threes(tokens: Sequence[str]) -> list[Sequence[str]]:
+    return [tokens[start : start + TRIGRAM] for start in range(0, len(tokens), TRIGRAM)]
+
+
+def _joined(threes: Sequence[Sequence[str]]) -> str:
+    return " ".join(word for three in threes for word in three)
+
+
+def _permute(words: TaggedWords, groups: Sequence[Sequence[int]], rng: random.Random) -> str:
     """Return the sentence with the words at the positions of each group permuted."""
-    changed = list(words)
+    changed = [word for word, _ in words]
     for places in groups:
         for place, source in zip(places, rng.sample(list(places), len(places)), strict=True):
-            changed[place] = words[source]
+            changed[place] = words[source][0]
     return " ".join(changed)

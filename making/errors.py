@@ -1,4 +1,4 @@
-"""Refusals of this room, in sentences for researchers. Pure."""
+"""Errors of making, in sentences for researchers. Pure."""
 
 
 class CannotMake(Exception):

@@ -34,6 +34,9 @@ class Pipeline(models.Model):
     texts_known_at = models.DateTimeField(
         null=True, blank=True, help_text="When the captions of the project were noted, for its filters."
     )
+    collected_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it last began to read what people decided; empty before it asked them."
+    )
 
     class Meta:
         ordering = ("requested_at", "id")
@@ -43,6 +46,11 @@ class Pipeline(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def instances(self) -> models.QuerySet[Instance]:
+        """The instances that it made, also those that its studies ask about."""
+        return self.project.instances.filter(source_file=f"{self.name}.yaml", reference__made__pipeline=self.name)
 
     @property
     def is_unfinished(self) -> bool:
@@ -56,9 +64,15 @@ class Pipeline(models.Model):
         return self.error or (self.job.error if self.job is not None else "")
 
     @property
+    def waits_for_people(self) -> bool:
+        """Whether it has done all that it can before people decide more."""
+        has_stopped = self.stopped_at is not None or self.finished_at is not None or bool(self.problem)
+        return self.collected_at is not None and not has_stopped and not self.is_unfinished
+
+    @property
     def can_go_on(self) -> bool:
-        """Whether it stopped before its end."""
-        return self.finished_at is None and not self.is_unfinished
+        """Whether it stopped early."""
+        return self.finished_at is None and not self.is_unfinished and not self.waits_for_people
 
 
 class UsedMaker(models.Model):

@@ -1,23 +1,25 @@
 """The pipeline file: a graph of stages, each of which makes candidates from those of another. Pure.
 
-docs/making.md describes it.
+Jobs make the candidates of most stages; in the others people accept or reject them. docs/making.md describes it.
 """
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from making.filters import FILTERS, BaseFilter, Filter, get_filter
+from making.filters import FILTERS, BaseFilter, Filter, StageFilter, get_filter
 from making.makers import MAKERS, Maker, get_maker, maker_names
 from making.options import Options
-from studies.design.checks import Findings, check_schema, check_texts, nearest_line
-from studies.design.parser import read_values
+from studies.design.checks import Findings, check_design, check_schema, check_texts, nearest_line
+from studies.design.model import Design
+from studies.design.parser import Path, read_values
 from studies.design.problems import DesignRefused, Problem
 from studies.importing.base import problem_with_role
+from studies.kinds import get_kind
 
 FILE, GUIDE = "pipeline file", "docs/making.md"
 # The name of what a pipeline begins with, beside the names of its stages.
@@ -86,15 +88,48 @@ class Instances(Options):
     """
 
     of: str = Field(description="The start, or the stage, whose texts become instances.")
-    captions: dict[str, str] = Field(min_length=1, description="Role of the instance -> the start, or a stage.")
+    captions: dict[str, str] = Field(
+        min_length=1, description="Role of the instance -> the start, a stage, start.ROLE or STUDY.ROLE."
+    )
     images: dict[str, str] = Field(
         default_factory=dict,
-        description="Role of the instance -> a stage that makes images, or a role of the source instance.",
+        description="Role of the instance -> a stage that makes images, STUDY.ROLE, or a role of the source instance.",
     )
     least_images: int = Field(
         default=1, ge=1, le=MOST_EACH, description="The minimum number of images of a stage per text."
     )
     type: str = Field(default="", max_length=50, description="The type of the instances; without it, the source's.")
+
+
+class AskedStage(Options):
+    """A stage that people make: a study about instances of candidates keeps what people accept.
+
+    `role`: the caption of accepted instances that other stages read. `launch`: the study is launched at once; without
+    it, its draft waits for a person. `study`: a study file without `instances`; its name may be left out.
+    """
+
+    name: str = Field(pattern=_NAME, description="Write at most 50 lower-case letters, digits and -.")
+    instances: Instances
+    role: str = Field(default="", description="The role whose captions other stages read.")
+    launch: bool = Field(default=False, description="Launch the study as soon as there are instances.")
+    study: dict[str, Any] = Field(description="A study file without `instances`.")
+
+    @property
+    def of(self) -> str:
+        return self.instances.of
+
+
+class Source(NamedTuple):
+    """Where a caption or an image of an instance comes from: a stage, and a role of an instance there, or ""."""
+
+    stage: str
+    role: str = ""
+
+
+def read_source(text: str) -> Source:
+    """Return the source that STAGE or STAGE.ROLE names."""
+    stage, _, role = text.partition(".")
+    return Source(stage, role)
 
 
 class PipelineFile(Options):
@@ -105,14 +140,40 @@ class PipelineFile(Options):
     seed: int = Field(default=0, ge=0, le=2**31 - 1, description="Decides every random choice.")
     start: Start
     stages: list[Stage] = Field(min_length=1, max_length=50)
+    studies: list[AskedStage] = Field(default_factory=list, max_length=20, description="Stages that people make.")
     instances: Instances | None = None
 
     @cached_property
-    def ordered_stages(self) -> Sequence[Stage]:
-        """Return the stages such that each comes after the one that it makes candidates from."""
-        by_name = {stage.name: stage for stage in self.stages}
-        order = TopologicalSorter({stage.name: [stage.of] for stage in self.stages}).static_order()
-        return [by_name[name] for name in order if name in by_name]
+    def by_name(self) -> Mapping[str, Stage | AskedStage]:
+        made: dict[str, Stage | AskedStage] = {stage.name: stage for stage in self.stages}
+        return made | {stage.name: stage for stage in self.studies}
+
+    @cached_property
+    def ordered_stages(self) -> Sequence[Stage | AskedStage]:
+        """Return all stages such that each comes after those that it makes candidates from."""
+        before = {stage.name: [stage.of] for stage in self.stages}
+        for asked in self.studies:
+            images = {read_source(source).stage for source in asked.instances.images.values()}
+            before[asked.name] = [asked.of, *sorted(images & self.by_name.keys())]
+        return [self.by_name[name] for name in TopologicalSorter(before).static_order() if name in self.by_name]
+
+    @cached_property
+    def asked(self) -> Mapping[str, AskedStage]:
+        """Return the stages that people make, by name."""
+        return {stage.name: stage for stage in self.studies}
+
+    def name_of_study(self, stage: AskedStage) -> str:
+        """Return the name of the study of a stage, which is also the tag of the instances that it asks about."""
+        return str(stage.study.get("study", f"{self.name}-{stage.name}"))
+
+    def study_values(self, stage: AskedStage) -> dict[str, Any]:
+        """Return the whole study file of a stage, as plain values."""
+        name = self.name_of_study(stage)
+        return stage.study | {"study": name, "instances": {"tags": [name]}}
+
+    def design(self, stage: AskedStage) -> Design:
+        """Return the design of the study of a stage."""
+        return check_design(self.study_values(stage))
 
     @property
     def image_stages(self) -> Mapping[str, Stage]:
@@ -121,10 +182,9 @@ class PipelineFile(Options):
 
     def line_of(self, name: str) -> list[str]:
         """Return the names from a stage back to the start."""
-        by_name = {stage.name: stage for stage in self.stages}
         found = [name]
-        while found[-1] in by_name:
-            found.append(by_name[found[-1]].of)
+        while found[-1] in self.by_name:
+            found.append(self.by_name[found[-1]].of)
         return found
 
 
@@ -183,12 +243,14 @@ def _nearest(name: str, known: Sequence[str]) -> str:
 
 
 def _check_graph(pipeline: PipelineFile) -> Findings:
-    names = [stage.name for stage in pipeline.stages]
+    places = [*(("stages", number) for number in range(len(pipeline.stages)))]
+    places += [("studies", number) for number in range(len(pipeline.studies))]
+    names = [*(stage.name for stage in pipeline.stages), *(stage.name for stage in pipeline.studies)]
     known = [START, *names]
     if len({*known}) < len(known):
         again = next(place for place, name in enumerate(names) if name in known[: place + 1])
         sentence = f"`{names[again]}` is already the name of a stage or of the start. Choose another name."
-        yield ("stages", again, "name"), sentence
+        yield (*places[again], "name"), sentence
         return
     images = pipeline.image_stages
     for number, stage in enumerate(pipeline.stages):
@@ -199,17 +261,38 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
                 ("stages", number, "of"),
                 f"`{stage.of}` makes images, but `{stage.make}` reads texts. Read a stage of texts.",
             )
-        for path, sentence in _check_filters(stage):
-            yield ("stages", number, "filters", *path), sentence
+        for inside, sentence in _check_filters(stage):
+            yield ("stages", number, "filters", *inside), sentence
+        if stage.of in pipeline.asked and not pipeline.asked[stage.of].role:
+            yield ("stages", number, "of"), f"`{stage.of}` is a study. Name in its `role` the captions to read."
+    sections: list[tuple[Path, Instances]] = [
+        (("studies", number, "instances"), asked.instances) for number, asked in enumerate(pipeline.studies)
+    ]
+    if pipeline.instances is not None:
+        sections.append((("instances",), pipeline.instances))
+    for path, section in sections:
+        if section.of not in known or section.of in images:
+            texts = [name for name in known if name not in images]
+            yield (*path, "of"), f"`{section.of}` does not make texts. {_nearest(section.of, texts)}"
     try:
         list(pipeline.ordered_stages)
     except CycleError as error:
         circle = " of ".join(f"`{name}`" for name in error.args[1])
         yield ("stages",), f"The stages form a cycle: {circle}. Let one of them read `{START}`."
         return
-    if pipeline.instances is not None and all(stage.of in known for stage in pipeline.stages):
-        texts = [name for name in known if name not in images]
-        yield from _check_instances(pipeline, pipeline.instances, texts)
+    for path, section in sections:
+        if section.of in known and section.of not in images and all(stage.of in known for stage in pipeline.stages):
+            yield from _check_instances(pipeline, section, path)
+    yield from _check_studies(pipeline)
+    for number, stage in enumerate(pipeline.stages):
+        asked = [name for name in pipeline.line_of(stage.name) if name in pipeline.asked]
+        for place, (name, each) in enumerate(stage.checked_filters):
+            if asked and isinstance(each, StageFilter):
+                yield (
+                    ("stages", number, "filters", place),
+                    f"`{name}` must see all candidates of `{stage.name}` at once, but those of `{asked[0]}` come one "
+                    "after another. Remove it.",
+                )
 
 
 def _check_filters(stage: Stage) -> Findings:
@@ -226,23 +309,65 @@ def _check_filters(stage: Stage) -> Findings:
         before.append(name)
 
 
-def _check_instances(pipeline: PipelineFile, instances: Instances, texts: Sequence[str]) -> Iterator[tuple[Any, str]]:
-    if instances.of not in texts:
-        yield ("instances", "of"), f"`{instances.of}` does not make texts. {_nearest(instances.of, texts)}"
-        return
+def _check_instances(pipeline: PipelineFile, instances: Instances, path: Path) -> Findings:
     line = pipeline.line_of(instances.of)
-    for role, source in instances.images.items():
-        stage = pipeline.image_stages.get(source)
-        if stage is not None and stage.of not in line:
-            sentence = f"`{source}` makes images of `{stage.of}`, which does not lead to `{instances.of}`."
-            yield ("instances", "images", role), sentence
+    for role, text in instances.images.items():
+        if reason := _problem_with_images(pipeline, text, line, instances.of):
+            yield (*path, "images", role), reason
     for section, roles in (("captions", instances.captions), ("images", instances.images)):
         for role in roles:
             if reason := problem_with_role(role):
-                yield ("instances", section, role), reason
-    for role, source in instances.captions.items():
-        if source not in line:
+                yield (*path, section, role), reason
+    for role, text in instances.captions.items():
+        source = read_source(text)
+        inside = (*path, "captions", role)
+        if source.stage not in line:
+            yield inside, f"`{source.stage}` does not lead to `{instances.of}`. Choose one of: {', '.join(line)}."
+        elif source.role and source.stage != START and source.stage not in pipeline.asked:
+            yield inside, f"`{source.stage}` makes single texts, without roles. Write `{source.stage}` alone."
+        elif not source.role and source.stage in pipeline.asked and not pipeline.asked[source.stage].role:
+            yield inside, f"`{source.stage}` is a study. Write the role of a caption, as in `{source.stage}.caption`."
+
+
+def _problem_with_images(pipeline: PipelineFile, text: str, line: Sequence[str], of: str) -> str:
+    """Return why `text` is no source of images for instances of the stage `of`, "" if it is one."""
+    source = read_source(text)
+    stage = pipeline.image_stages.get(source.stage)
+    if stage is not None and stage.of not in line:
+        return f"`{source.stage}` makes images of `{stage.of}`, which does not lead to `{of}`."
+    if stage is None and source.role and source.stage not in line:
+        return f"`{source.stage}` does not lead to `{of}`. Choose one of: {', '.join(line)}."
+    if stage is None and source.role and source.stage != START and source.stage not in pipeline.asked:
+        return f"`{source.stage}` makes texts, and no images."
+    if stage is None and not source.role and source.stage in pipeline.asked:
+        return f"`{source.stage}` is a study. Write the role of an image, as in `{source.stage}.image`."
+    return ""
+
+
+def _check_studies(pipeline: PipelineFile) -> Findings:
+    read = {stage.of for stage in pipeline.by_name.values()}
+    read |= {pipeline.instances.of} if pipeline.instances is not None else set()
+    names: set[str] = set()
+    for number, asked in enumerate(pipeline.studies):
+        path, name = ("studies", number), pipeline.name_of_study(asked)
+        if name in names:
+            yield (*path, "study"), f"Two studies are called {name}. Give one of them another `study`."
+        names.add(name)
+        if "instances" in asked.study:
             yield (
-                ("instances", "captions", role),
-                f"`{source}` does not lead to `{instances.of}`. Choose one of: {', '.join(line)}.",
+                (*path, "study", "instances"),
+                "Leave `instances` out: the stage says which instances are asked about.",
             )
+            continue
+        try:
+            design = pipeline.design(asked)
+        except DesignRefused as error:
+            yield from (((*path, "study", *problem.path), problem.message) for problem in error.problems)
+            continue
+        if asked.name in read and not design.accepts:
+            sentence = f"The study accepts nothing, because its purpose is {design.purpose}, and other stages read it."
+            yield (*path, "study"), sentence
+        added = {role for part in design.parts for role in get_kind(part.kind).adds_roles(part.ask).captions}
+        if asked.role and asked.role not in added | asked.instances.captions.keys():
+            known = ", ".join(sorted(added | asked.instances.captions.keys()))
+            yield (*path, "role"), f"Instances of the study have no caption {asked.role}. Choose one of: {known}."

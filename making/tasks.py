@@ -9,7 +9,7 @@ from django.utils import timezone
 from background.decorator import task
 from background.tasks import send
 from making.actions import batches
-from making.actions.pipelines import continue_pipeline
+from making.actions.pipelines import continue_pipeline, next_round, waiting_for_people
 from making.messages import BEGUN, MADE
 from making.models import Pipeline
 
@@ -29,10 +29,13 @@ def store_batch(batch: int, answer: Mapping[str, Any]) -> None:
 
 @task(name="making.send_again", minutes=10)
 def send_again() -> None:
-    """Send lost messages again, and let pipelines go on whose last answer is stored."""
+    """Send lost messages again; continue pipelines after the last answer of a worker, and after people decided."""
     now = timezone.now()
     for pipeline in batches.stalled(now=now):
         _go_on(pipeline, now)
+    for pipeline in waiting_for_people():
+        if (job := next_round(pipeline_id=pipeline.pk, now=now)) is not None:
+            send(job)
 
 
 def _go_on(pipeline: Pipeline, now: datetime) -> None:

@@ -2,7 +2,7 @@
 
     celery -A making.worker worker
 
-Settings, and all that it does beside making, are those of `predictions.worker`.
+It extends `predictions.worker`, and has the same settings.
 """
 
 import json

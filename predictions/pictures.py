@@ -9,18 +9,19 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from http.client import HTTPException, HTTPMessage
+from functools import cache, partial
 from pathlib import Path
-from typing import IO
-from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
+import urllib3
 from PIL import Image
 
+from predictions.feeder import MOST_FETCHED, NoPicture
 from predictions.s3 import Account, address_of, headers_to_get
-from predictions.scorers import NoPicture, OpenPicture
-from studies.importing.pictures import NotAPicture, decode
+from studies.importing.pictures import NotAPicture, decode_pixels
 
 # Returns the bytes of an image by its SHA-256. Raises NoPicture and SourceUnavailable.
 ReadBytes = Callable[[str], bytes]
@@ -31,6 +32,8 @@ IMAGES = "images"
 TIMEOUT_SECONDS = 30
 # Pauses before retries. After the last one the site pauses the run and sends the chunk again.
 PAUSES_SECONDS = (0.2, 1.0)
+# Requests for an image whose source gives others in the meantime, so that it is not down.
+MOST_REQUESTS = 12
 # Only these statuses mean that the image is missing; others are failures of the source.
 GONE = {404, 410}
 REFUSED = {401, 403}
@@ -73,21 +76,31 @@ def reader_of(where: str, *, token: str, account: Account | None = None) -> Read
     return _from_folder(Path(where))
 
 
-def opener(read: ReadBytes, *, max_pixels: int) -> OpenPicture:
-    """Return a function that opens an image upright and in sRGB; too large ones are refused before decoding."""
+@dataclass(frozen=True)
+class Pictures:
+    """Images by their SHA-256, upright and in sRGB: a `predictions.feeder.Source`.
 
-    def open_picture(sha256: str) -> Image.Image:
+    `max_pixels`: larger images are refused before decoding.
+    """
+
+    read: ReadBytes
+    max_pixels: int
+
+    def __call__(self, sha256: str) -> Image.Image:
+        return self.decode(sha256, self.fetch(sha256))
+
+    def fetch(self, sha256: str) -> bytes:
         if not _SHA256.fullmatch(sha256):
             raise NoPicture(f"{sha256[:64]!r} is not the SHA-256 of an image.")
-        data = read(sha256)
+        return self.read(sha256)
+
+    def decode(self, sha256: str, data: bytes) -> Image.Image:
         if hashlib.sha256(data).hexdigest() != sha256:
             raise NoPicture(f"The image {sha256[:12]} has other bytes than those imported. Import it again.")
         try:
-            return decode(data, max_pixels=max_pixels)[1]
+            return decode_pixels(data, max_pixels=self.max_pixels)[1]
         except NotAPicture as error:
             raise NoPicture(f"The image {sha256[:12]} cannot be used: {error}") from error
-
-    return open_picture
 
 
 def _from_folder(folder: Path) -> ReadBytes:
@@ -107,18 +120,6 @@ def _from_folder(folder: Path) -> ReadBytes:
             ) from error
 
     return read
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    """Rejects redirects, which would carry the token elsewhere."""
-
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> None:
-        return None
-
-
-_web = build_opener(_NoRedirects)
 
 
 def _from_site(site: str, token: str) -> ReadBytes:
@@ -177,40 +178,55 @@ class _FetchFailed(Exception):
         self.code = code
 
 
-def _fetch(address: str, headers: Callable[[], Mapping[str, str]]) -> bytes:
-    """Return the content of an address, with retries after short pauses. Raises _FetchFailed."""
-    for pause in PAUSES_SECONDS:
+class _Server:
+    """A server that gives images, asked by many threads over connections that stay open. `proxy`: "" for none."""
+
+    def __init__(self, proxy: str) -> None:
+        # Redirects are not followed, because they would carry the token elsewhere.
+        make = partial(urllib3.ProxyManager, proxy) if proxy else urllib3.PoolManager
+        self._web = make(maxsize=MOST_FETCHED, retries=False, timeout=TIMEOUT_SECONDS)
+        self._given = 0
+
+    def fetch(self, address: str, headers: Callable[[], Mapping[str, str]]) -> bytes:
+        """Return the content of an address, with retries after short pauses. Raises _FetchFailed.
+
+        There are more retries while the server gives other images: it is up, and lost this answer.
+        """
+        given, requests = self._given, 0
+        while True:
+            requests += 1
+            try:
+                return self._fetch_once(address, headers())
+            except _FetchFailed as error:
+                most = MOST_REQUESTS if self._given > given else 1 + len(PAUSES_SECONDS)
+                if requests >= most or 0 < error.status < 500:
+                    raise
+            given = self._given
+            time.sleep(PAUSES_SECONDS[min(requests, len(PAUSES_SECONDS)) - 1])
+
+    def _fetch_once(self, address: str, headers: Mapping[str, str]) -> bytes:
         try:
-            return _fetch_once(address, headers())
-        except _FetchFailed as error:
-            if error.status and error.status < 500:
-                raise
-        time.sleep(pause)
-    return _fetch_once(address, headers())
+            answer = self._web.request("GET", address, headers=headers, redirect=False)
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise _FetchFailed(f"did not answer ({error.__cause__ or error})") from error
+        if answer.status != 200:
+            found = _CODE.search(answer.data[:MOST_OF_AN_ERROR].decode(errors="replace"))
+            code = found[1] if found else ""
+            words = f"answered {answer.status}" + (f" ({code})" if code else "")
+            raise _FetchFailed(words, status=answer.status, code=code)
+        self._given += 1
+        return answer.data
 
 
-def _fetch_once(address: str, headers: Mapping[str, str]) -> bytes:
-    request = Request(address, headers=dict(headers))  # noqa: S310 (http or https: `reader_of`, `Account`)
-    try:
-        with _web.open(request, timeout=TIMEOUT_SECONDS) as answer:
-            data: bytes = answer.read()
-            return data
-    except HTTPError as error:
-        with error:
-            code = _code_in(error)
-        words = f"answered {error.code}" + (f" ({code})" if code else "")
-        raise _FetchFailed(words, status=error.code, code=code) from error
-    except (URLError, HTTPException, OSError) as error:
-        raise _FetchFailed(f"did not answer ({getattr(error, 'reason', error)})") from error
+@cache
+def _server_at(scheme: str, host: str) -> _Server:
+    return _Server("" if proxy_bypass(host) else getproxies().get(scheme, ""))
 
 
-def _code_in(error: HTTPError) -> str:
-    """Return the S3 error code, "" without one."""
-    try:
-        found = _CODE.search(error.read(MOST_OF_AN_ERROR).decode(errors="replace"))
-    except (HTTPException, OSError):
-        return ""
-    return found[1] if found else ""
+def _fetch(address: str, headers: Callable[[], Mapping[str, str]]) -> bytes:
+    """Return the content of an address. Raises _FetchFailed."""
+    parts = urlsplit(address)
+    return _server_at(parts.scheme, parts.netloc).fetch(address, headers)
 
 
 def _name(sha256: str) -> str:

@@ -47,7 +47,7 @@ from predictions.messages import (
     Item,
     ScoredChunk,
 )
-from predictions.pictures import CannotReadPictures, SourceUnavailable, opener, reader_of
+from predictions.pictures import CannotReadPictures, Pictures, SourceUnavailable, reader_of
 from predictions.s3 import Account
 from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, scorer_of
 from predictions.scoring import embed_pictures, loaded_message, score_items
@@ -84,7 +84,7 @@ def read(name: str, default: str, environment: Mapping[str, str] = os.environ) -
 def _pictures(folder: Path) -> OpenPicture:
     where, token = read("LINEUP_IMAGES", str(folder / "media")), read("LINEUP_WORKER_TOKEN", "")
     source = reader_of(where, token=token, account=_account())
-    return opener(source, max_pixels=_count("IMAGE_MAX_PIXELS", MAX_PIXELS))
+    return Pictures(source, max_pixels=_count("IMAGE_MAX_PIXELS", MAX_PIXELS))
 
 
 def _count(name: str, default: str) -> int:

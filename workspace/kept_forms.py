@@ -50,7 +50,7 @@ COOKIE, FLAG, COOKIE_SECONDS = "last_person", "form_is_kept", 30 * 86400
 
 
 class KeptFormsMiddleware:
-    """Keep a form that was sent signed out, and offer to send it after signing in. Its files are to be chosen again.
+    """Keep a form that was sent signed out, and offer to send it after signing in; files must be chosen again.
 
     Only a form with a valid token comes this far, so nobody else's page can put one here. It is offered only to the
     person who was signed in when the session ended.
@@ -97,7 +97,7 @@ def _leads_to_sign_in(response: HttpResponse) -> bool:
 
 
 def _say_signed_out(request: HttpRequest) -> HttpResponse:
-    """Return a notice for the page instead of the page of signing in, which would stand in its midst."""
+    """Return a notice for the page; htmx would put the sign-in page inside it."""
     here = urlsplit(request.headers.get("HX-Current-URL", ""))
     page = f"{here.path}?{here.query}" if here.query else here.path
     response = render(request, "registration/_signed_out.html", {"page": page}, status=STOP_POLLING)
@@ -106,7 +106,7 @@ def _say_signed_out(request: HttpRequest) -> HttpResponse:
 
 
 def show_stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Return the page for a form without a valid token, with its entries to copy: the browser may have lost them.
+    """Return the page for a form without a valid token, with its entries to copy in case the browser lost them.
 
     Nothing of it is kept and it offers no button, because another site may have sent the form.
     """

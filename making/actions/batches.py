@@ -14,6 +14,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from kombu.exceptions import OperationalError
 
 from background.work import RunningJob
+from making.actions.progress import phase_of, step_of
 from making.actions.stages import StageRun, note_verdicts, save_verdicts
 from making.filters import ModelFilter
 from making.messages import (
@@ -45,23 +46,23 @@ LOST_TOO_OFTEN = (
 
 
 def worker_is_done(job: RunningJob, run: StageRun, filter_number: int = 0) -> bool:
-    """Plan the batches of a stage, or of one of its filters, once, and send what is due; tell if all are stored."""
+    """Plan the next batches of a stage, or of one of its filters, and send what is due; tell if all are stored."""
     pipeline, stage = run.pipeline, run.stage
-    phase = f"{stage.name}/{filter_number}" if filter_number else stage.name
-    planned = pipeline.batches.filter(stage=stage.name, filter_number=filter_number)
+    candidates = run.waiting() if filter_number else run.parents()
+    size = JUDGED_PER_BATCH if filter_number else max(1, PER_BATCH // stage.count)
     with transaction.atomic():
-        if not planned.exists():
-            candidates = run.waiting() if filter_number else run.parents()
-            size = JUDGED_PER_BATCH if filter_number else max(1, PER_BATCH // stage.count)
-            batches = in_batches(candidates.values_list("pk", flat=True), size)
-            Batch.objects.bulk_create(
-                Batch(pipeline=pipeline, stage=stage.name, filter_number=filter_number, number=number, parents=parents)
-                for number, parents in enumerate(batches, start=1)
-            )
+        planned = pipeline.batches.filter(stage=stage.name, filter_number=filter_number)
+        last = planned.order_by("number").last()
+        unread = candidates if last is None else candidates.filter(pk__gt=last.parents[-1])
+        batches = in_batches(unread.values_list("pk", flat=True), size)
+        Batch.objects.bulk_create(
+            Batch(pipeline=pipeline, stage=stage.name, filter_number=filter_number, number=number, parents=parents)
+            for number, parents in enumerate(batches, start=1 if last is None else last.number + 1)
+        )
         is_done = not open_batches(pipeline).exists()
         # Messages that a cancelled or failed pipeline had sent may be answered still; the others are sent again.
         Pipeline.objects.filter(pk=pipeline.pk).update(waits_for="" if is_done else stage.name)
-        job.advance(step={"phase": phase, "after": 0})
+        job.advance(step=step_of(job, phase_of(stage, filter_number)))
         if not is_done:
             transaction.on_commit(partial(send_due, pipeline.pk, job.now()))
     return is_done

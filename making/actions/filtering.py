@@ -12,11 +12,12 @@ from PIL import Image as Picture
 from background.errors import Failed
 from background.work import RunningJob
 from making.actions.batches import worker_is_done
+from making.actions.progress import KEPT, phase_of, phases_of, read_after, step_of
 from making.actions.stages import BATCH, StageRun, note_verdicts, run_stage, save_verdicts
 from making.errors import CannotMake
 from making.filters import Filter, ModelFilter, StageContext, StageFilter
 from making.models import Candidate, KnownText, Pipeline
-from making.pipeline_file import START, PipelineFile, Stage
+from making.pipeline_file import START, PipelineFile
 from making.texts import digest_of_words
 from predictions.image_sets.embeddings import Embedding, Vectors
 from predictions.models import PictureVector
@@ -25,66 +26,58 @@ from predictions.scorers.batches import in_batches
 from studies.actions.images import NoSuchPicture, rendition
 from studies.models import Image
 
-# The last phase of a stage that has filters to wait for.
-KEPT = "kept"
 # Big enough for every embedding, and quick to read.
 SIZE = "card"
 PICTURES_AT_ONCE, VECTORS_AT_ONCE = 64, 4096
 DIGESTS_AT_ONCE = 5_000
 
 
-def phases_of(stage: Stage) -> list[str]:
-    """Return the phases of a stage: its name, then one for each filter that candidates wait for, then the last."""
-    numbers = stage.later_filters
-    last = [f"{stage.name}/{KEPT}"] if numbers else []
-    return [stage.name, *(f"{stage.name}/{number}" for number in numbers), *last]
-
-
-def run_phase(job: RunningJob, run: StageRun, phase: str, after: int) -> bool:
-    """Run a phase of a stage, after the id `after`; return False if it goes on when workers have answered."""
+def run_phase(job: RunningJob, run: StageRun, phase: str) -> bool:
+    """Run a phase of a stage; return False if it goes on when workers have answered."""
     _, _, part = phase.partition("/")
     if not part:
         if run.stage.maker.on_worker:
             return worker_is_done(job, run)
-        run_stage(job, run, after)
+        run_stage(job, run)
     elif part == KEPT:
         with transaction.atomic():
-            job.advance(step={"phase": phase, "after": after})
+            job.advance(step=step_of(job, phase))
             run.waiting().update(state=Candidate.State.KEPT)
     else:
-        return _run_filter(job, run, int(part), after)
+        return _run_filter(job, run, int(part))
     return True
 
 
-def _run_filter(job: RunningJob, run: StageRun, number: int, after: int) -> bool:
+def _run_filter(job: RunningJob, run: StageRun, number: int) -> bool:
     _, judge = run.filters[number - 1]
     if isinstance(judge, ModelFilter):
         return worker_is_done(job, run, number)
     if isinstance(judge, StageFilter):
         _judge_stage(job, run, number, judge)
     elif isinstance(judge, Filter):
-        _judge_batches(job, run, number, judge, after)
+        _judge_batches(job, run, number, judge)
     return True
 
 
-def _judge_batches(job: RunningJob, run: StageRun, number: int, judge: Filter, after: int) -> None:
-    """Let a filter judge the candidates that wait, after the id `after`, in batches."""
+def _judge_batches(job: RunningJob, run: StageRun, number: int, judge: Filter) -> None:
+    """Let a filter judge the candidates that wait, in batches."""
     name, _ = run.filters[number - 1]
     run.note_filter(number, judge.version)
-    waiting = run.waiting()
+    phase = phase_of(run.stage, number)
+    waiting, after = run.waiting(), read_after(job, phase)
     while batch := list(waiting.filter(pk__gt=after).select_related("parent")[:BATCH]):
         run.judge_texts(name, judge, batch)
         after = batch[-1].pk
         with transaction.atomic():
             save_verdicts(batch)
-            job.advance(step={"phase": f"{run.stage.name}/{number}", "after": after})
+            job.advance(step=step_of(job, phase, after))
 
 
 def _judge_stage(job: RunningJob, run: StageRun, number: int, judge: StageFilter) -> None:
     """Let a filter judge all candidates that wait, at once and once."""
     name, _ = run.filters[number - 1]
     phases = phases_of(run.stage)
-    following = phases[phases.index(f"{run.stage.name}/{number}") + 1]
+    following = phases[phases.index(phase_of(run.stage, number)) + 1]
     waiting = list(run.waiting().select_related("parent", "start"))
     starts = dict(run.pipeline.candidates.filter(stage=START).values_list("start_key", "text").iterator())
     job.show(f"{run.stage.name}: {name}", 0, len(waiting))
@@ -98,7 +91,7 @@ def _judge_stage(job: RunningJob, run: StageRun, number: int, judge: StageFilter
         note_verdicts(name, waiting, found.verdicts)
         save_verdicts(waiting)
         if not found.stop:
-            job.advance(step={"phase": following, "after": 0})
+            job.advance(step=step_of(job, following))
     if found.stop:
         raise Failed(found.stop)
 

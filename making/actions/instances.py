@@ -1,94 +1,189 @@
 """Turn the kept texts of a pipeline into instances, with the images that were made of them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import product
 
 from django.db import transaction
 
 from background.errors import Failed
 from background.work import RunningJob
+from making.actions.accepted import accepted_facts, study_of
+from making.actions.progress import read_after, step_of
 from making.actions.stages import BATCH
 from making.models import Candidate, Pipeline
-from making.pipeline_file import START, Instances, PipelineFile
+from making.pipeline_file import START, AskedStage, Instances, PipelineFile, read_source
+from studies.actions.projects.tags import add_tag
+from studies.kinds import InstanceFacts
 from studies.models import Instance, InstanceImage
 
 # The last phase of a pipeline.
 INSTANCES = "instances"
 COPIED = ("source", "licence", "generator")
+Chain = Mapping[str, Candidate]
+"""Stage -> the candidate there, from the one that becomes an instance back to the start."""
 
 
-def store_instances(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, after: int) -> None:
-    """Turn every kept candidate of the stage `instances.of` into an instance."""
-    design = wanted.instances
-    if design is None:
-        return
+def store_instances(
+    job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, design: Instances, asked: AskedStage | None = None
+) -> None:
+    """Turn every kept candidate of the stage `design.of` into an instance, and tag it.
+
+    asked: the stage whose study asks about them; None for those that the pipeline ends with.
+    """
+    phase, tag = (asked.name, wanted.name_of_study(asked)) if asked else (INSTANCES, pipeline.name)
+    after = read_after(job, phase)
     kept = pipeline.candidates.filter(stage=design.of, state=Candidate.State.KEPT).order_by("pk")
     total, done = kept.count(), kept.filter(pk__lte=after).count()
     while batch := list(kept.filter(pk__gt=after).select_related("start", "maker")[:BATCH]):
         after, done = batch[-1].pk, done + len(batch)
         with transaction.atomic():
-            _save_instances(pipeline, wanted, design, batch)
-            job.advance(step={"phase": INSTANCES, "after": after}, done=done, total=total)
+            made = _Batch(pipeline, wanted, design, asked, batch, job.now()).save()
+            if made:
+                add_tag(project=pipeline.project, instances=made, name=tag)
+            job.advance(step=step_of(job, phase, after), done=done, total=total)
 
 
-def _save_instances(pipeline: Pipeline, wanted: PipelineFile, design: Instances, batch: Sequence[Candidate]) -> None:
-    chains = _chains(batch)
-    made = _MadeImages(wanted, design, chains)
-    complete = [number for number in range(len(batch)) if made.are_enough(number)]
-    keys = {number: _key(pipeline, chains[number], wanted) for number in complete}
-    taken = pipeline.project.instances.filter(key__in=keys.values()).values_list("key", flat=True).first()
-    if taken is not None:
-        raise Failed(f"The project already has an instance called {taken}. Give the pipeline another name.")
-    instances = Instance.objects.bulk_create(
-        _instance(pipeline, design, keys[number], chains[number]) for number in complete
-    )
-    for number, instance in zip(complete, instances, strict=True):
-        batch[number].instance = instance
-    Candidate.objects.bulk_update([batch[number] for number in complete], ["instance"])
-    InstanceImage.objects.bulk_create(
-        [
-            *_copied_images(wanted, design, [batch[number] for number in complete]),
-            *(image for number in complete for image in made.uses(number, batch[number])),
+class _Batch:
+    """Candidates that become instances together."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        wanted: PipelineFile,
+        design: Instances,
+        asked: AskedStage | None,
+        candidates: Sequence[Candidate],
+        now: datetime,
+    ) -> None:
+        self.pipeline, self.wanted, self.design, self.asked = pipeline, wanted, design, asked
+        self.candidates, self.chains = candidates, _chains(candidates)
+        self.made = _MadeImages(wanted, design, self.chains)
+        sources = {read_source(text).stage for text in (*design.captions.values(), *design.images.values())}
+        self.accepted = {
+            name: accepted_facts(
+                study_of(pipeline, wanted, wanted.asked[name]), now, {chain[name].instance_id for chain in self.chains}
+            )
+            for name in sources & wanted.asked.keys()
+        }
+
+    def save(self) -> list[int]:
+        """Save the instances of the candidates that have all that an instance needs; return their ids."""
+        captions = [self._captions(chain) for chain in self.chains]
+        complete = [
+            number for number in range(len(self.candidates)) if captions[number] and self.made.are_enough(number)
         ]
-    )
+        keys = {number: self._key(self.chains[number]) for number in complete}
+        taken = self.pipeline.project.instances.filter(key__in=keys.values()).values_list("key", flat=True).first()
+        if taken is not None:
+            raise Failed(f"The project already has an instance called {taken}. Give the pipeline another name.")
+        instances = Instance.objects.bulk_create(
+            self._instance(keys[number], self.chains[number], captions[number]) for number in complete
+        )
+        of = dict(zip(complete, instances, strict=True))
+        if self.asked is None:
+            for number, instance in of.items():
+                self.candidates[number].instance = instance
+            Candidate.objects.bulk_update([self.candidates[number] for number in complete], ["instance"])
+        InstanceImage.objects.bulk_create([*self._copied_images(of), *self.made.uses(of)])
+        return [instance.pk for instance in instances]
+
+    def _captions(self, chain: Chain) -> dict[str, str]:
+        """Return the captions of an instance by role, {} if one of them does not exist."""
+        found = {role: self._caption(chain, text) for role, text in self.design.captions.items()}
+        return found if all(found.values()) else {}
+
+    def _caption(self, chain: Chain, text: str) -> str:
+        source = read_source(text)
+        one = chain[source.stage]
+        if not source.role:
+            return one.text
+        if source.stage == START:
+            return str(one.start.captions.get(source.role, "")) if one.start else ""
+        facts = self._facts(chain, source.stage)
+        return facts.captions.get(source.role, "") if facts else ""
+
+    def _facts(self, chain: Chain, stage: str) -> InstanceFacts | None:
+        """Return what people accepted at a stage, None if it is no longer accepted."""
+        return self.accepted[stage].get(chain[stage].instance_id or 0)
+
+    def _key(self, chain: Chain) -> str:
+        """Return the key of an instance: that of its start, the pipeline, and its number at each stage."""
+        numbers = [chain[stage.name].number for stage in self.wanted.ordered_stages if stage.name in chain]
+        parts = [self.pipeline.name, *([self.asked.name] if self.asked else []), *map(str, numbers)]
+        end = "-".join(("", *parts))
+        return f"{chain[START].start_key[: 200 - len(end)]}{end}"
+
+    def _instance(self, key: str, chain: Chain, captions: Mapping[str, str]) -> Instance:
+        made = chain[self.design.of]
+        start = made.start
+        return Instance(
+            project=self.pipeline.project,
+            key=key,
+            type=self.design.type or (start.type if start else ""),
+            subtype=start.subtype if start and not self.design.type else "",
+            split=start.split if start else "",
+            captions=captions,
+            original_captions=captions,
+            caption_rule=start.caption_rule if start else "as-is-v1",
+            reference={"made": {"pipeline": self.pipeline.name} | _maker_facts(made)},
+            source_file=f"{self.pipeline.name}.yaml",
+            source_row=made.pk,
+        )
+
+    def _copied_images(self, of: Mapping[int, Instance]) -> Iterator[InstanceImage]:
+        """Yield copies of images of the instances that the chains began with, or that people accepted."""
+        wanted = {
+            role: source
+            for role, source in ((role, read_source(text)) for role, text in self.design.images.items())
+            if source.stage not in self.wanted.image_stages
+        }
+        chains = {number: self.chains[number] for number in of}
+        stages = {source.stage for source in wanted.values()} & self.wanted.asked.keys()
+        origins = {chain[START].start_id for chain in chains.values()}
+        origins |= {chain[stage].instance_id for chain in chains.values() for stage in stages}
+        uses: dict[int, list[InstanceImage]] = defaultdict(list)
+        for use in InstanceImage.objects.filter(instance__in=origins - {None}):
+            uses[use.instance_id].append(use)
+        for number, chain in chains.items():
+            for role, source in wanted.items():
+                if source.stage in self.wanted.asked:
+                    found = self._accepted_uses(chain, source.stage, source.role, uses)
+                else:
+                    # A role alone is one of the start, as after "start.".
+                    name = source.role or source.stage
+                    found = [use for use in uses.get(chain[START].start_id or 0, []) if use.role == name]
+                for position, use in enumerate(found):
+                    yield InstanceImage(
+                        instance=of[number],
+                        role=role,
+                        position=position,
+                        filename=use.filename,
+                        image_id=use.image_id,
+                        **{name: getattr(use, name) for name in COPIED},
+                    )
+
+    def _accepted_uses(
+        self, chain: Chain, stage: str, role: str, uses: Mapping[int, list[InstanceImage]]
+    ) -> list[InstanceImage]:
+        """Return the images in a role of what people accepted; acceptance may have put one of another role there."""
+        facts, own = self._facts(chain, stage), uses.get(chain[stage].instance_id or 0, [])
+        wanted = [image.sha256 for image in facts.images.get(role, [])] if facts else []
+        by_image = {use.image_id: use for use in sorted(own, key=lambda use: use.role == role)}
+        return [by_image[sha256] for sha256 in wanted if sha256 in by_image]
 
 
 def _chains(batch: Sequence[Candidate]) -> list[dict[str, Candidate]]:
-    """Return for each candidate: stage -> the candidate there, back to the start."""
+    """Return the chain of each candidate."""
     chains, ends = [{one.stage: one} for one in batch], list(batch)
     while wanted := {end.parent_id for end in ends if end.parent_id is not None}:
-        parents = Candidate.objects.in_bulk(wanted)
+        parents = Candidate.objects.select_related("start").in_bulk(wanted)
         # Candidates of one stage are equally far from the start.
         ends = [parents[end.parent_id] for end in ends if end.parent_id is not None]
         for chain, end in zip(chains, ends, strict=True):
             chain[end.stage] = end
     return chains
-
-
-def _key(pipeline: Pipeline, chain: Mapping[str, Candidate], wanted: PipelineFile) -> str:
-    """Return the key of an instance: that of its start, the pipeline, and its number at each stage."""
-    numbers = [chain[stage.name].number for stage in wanted.ordered_stages if stage.name in chain]
-    end = "-".join(("", pipeline.name, *map(str, numbers)))
-    return f"{chain[START].start_key[: 200 - len(end)]}{end}"
-
-
-def _instance(pipeline: Pipeline, design: Instances, key: str, chain: Mapping[str, Candidate]) -> Instance:
-    captions = {role: chain[source].text for role, source in design.captions.items()}
-    made = chain[design.of]
-    start = made.start
-    return Instance(
-        project=pipeline.project,
-        key=key,
-        type=design.type or (start.type if start else ""),
-        subtype=start.subtype if start and not design.type else "",
-        split=start.split if start else "",
-        captions=captions,
-        original_captions=captions,
-        caption_rule=start.caption_rule if start else "as-is-v1",
-        reference={"made": {"pipeline": pipeline.name} | _maker_facts(made)},
-        source_file=f"{pipeline.name}.yaml",
-        source_row=made.pk,
-    )
 
 
 def _maker_facts(made: Candidate) -> dict[str, str | int | None]:
@@ -100,9 +195,8 @@ class _MadeImages:
 
     def __init__(self, wanted: PipelineFile, design: Instances, chains: Sequence[Mapping[str, Candidate]]) -> None:
         self._least = design.least_images
-        self._stages = {
-            role: wanted.image_stages[source] for role, source in design.images.items() if source in wanted.image_stages
-        }
+        images = wanted.image_stages
+        self._stages = {role: images[source] for role, source in design.images.items() if source in images}
         self._chains = chains
         parents = {chain[stage.of].pk for chain in chains for stage in self._stages.values()}
         rows = Candidate.objects.filter(
@@ -116,42 +210,21 @@ class _MadeImages:
         """Whether the candidate of this chain has as many images of each stage as an instance needs."""
         return all(len(self._of(number, role)) >= self._least for role in self._stages)
 
-    def uses(self, number: int, candidate: Candidate) -> Iterator[InstanceImage]:
-        for role, stage in self._stages.items():
+    def uses(self, of: Mapping[int, Instance]) -> Iterator[InstanceImage]:
+        """Yield the images of instances, by the number of their chain."""
+        for number, role in product(of, self._stages):
             for position, image in enumerate(self._of(number, role)):
                 yield InstanceImage(
-                    instance=candidate.instance,
+                    instance=of[number],
                     role=role,
                     position=position,
-                    filename=f"{candidate.pipeline_id}/{image.pk}.png",
+                    filename=f"{image.pipeline_id}/{image.pk}.png",
                     image_id=image.image_id,
                     source=f"Made from: {image.prompt}",
-                    licence=stage.licence,
+                    licence=self._stages[role].licence,
                     generator=f"{image.maker}, seed {image.seed}",
                 )
 
     def _of(self, number: int, role: str) -> list[Candidate]:
         stage = self._stages[role]
         return self._found.get((stage.name, self._chains[number][stage.of].pk), [])
-
-
-def _copied_images(wanted: PipelineFile, design: Instances, batch: Sequence[Candidate]) -> Iterable[InstanceImage]:
-    """Yield copies of the images of the instances that the batch began with, in their new roles."""
-    roles: dict[str, list[str]] = {}
-    for role, source in design.images.items():
-        if source not in wanted.image_stages:
-            roles.setdefault(source, []).append(role)
-    uses: dict[int, list[InstanceImage]] = {}
-    for use in InstanceImage.objects.filter(instance__in={one.start_id for one in batch}, role__in=roles):
-        uses.setdefault(use.instance_id, []).append(use)
-    for one in batch:
-        for use in uses.get(one.start_id or 0, []):
-            for role in roles[use.role]:
-                yield InstanceImage(
-                    instance=one.instance,
-                    role=role,
-                    position=use.position,
-                    filename=use.filename,
-                    image_id=use.image_id,
-                    **{name: getattr(use, name) for name in COPIED},
-                )

@@ -1,21 +1,24 @@
 """Request and run pipelines: candidates are made, filtered and turned into instances in batches."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from background.errors import Failed
 from background.jobs import cancel, request_job
 from background.models import Job
 from background.work import RunningJob, Work
-from making.actions.filtering import note_known_texts, phases_of, run_phase
+from making.actions.asking import ask_people, check_rights, has_news, have_all_ended
+from making.actions.filtering import note_known_texts, run_phase
 from making.actions.instances import INSTANCES, store_instances
+from making.actions.progress import phases_of, read_after, read_phase, step_of
 from making.actions.stages import BATCH, StageRun
 from making.models import Candidate, Pipeline
-from making.pipeline_file import START, PipelineFile, read_pipeline
+from making.pipeline_file import START, AskedStage, PipelineFile, read_pipeline
 from studies.actions.events import Actor, What, name_of, person, record
-from studies.actions.projects.tags import tag_instances
 from studies.errors import StudyError
 from studies.models import Project
 
@@ -28,9 +31,10 @@ TRIAL_TEXTS = 10
 def request_pipeline(*, project: Project, source: str, by: Actor, now: datetime) -> tuple[Pipeline, Job | None]:
     """Store a pipeline and queue its job; return both, the job None if nothing is left to do.
 
-    An equal pipeline that stopped goes on where it was. Raises DesignRefused or StudyError.
+    An identical pipeline that stopped continues. Raises DesignRefused or StudyError.
     """
     wanted = read_pipeline(source)
+    check_rights(wanted, project, by)
     pipeline, is_new = Pipeline.objects.select_for_update(of=("self",)).get_or_create(
         project=project, name=wanted.name, is_trial=False, defaults=_fields(source, by, now)
     )
@@ -47,7 +51,7 @@ def request_pipeline(*, project: Project, source: str, by: Actor, now: datetime)
 
 @transaction.atomic
 def request_trial(*, project: Project, source: str, by: Actor, now: datetime) -> tuple[Pipeline, Job]:
-    """Queue a trial of a pipeline on a few texts, in place of the last one of its name. Raises DesignRefused."""
+    """Queue a trial of a pipeline on a few texts, replacing the last trial of its name. Raises DesignRefused."""
     name = read_pipeline(source).name
     for old in Pipeline.objects.select_for_update(of=("self",)).filter(project=project, name=name, is_trial=True):
         if old.job is not None:
@@ -84,8 +88,8 @@ def continue_pipeline(*, pipeline_id: int, now: datetime) -> Job | None:
 
 @transaction.atomic
 def cancel_pipeline(*, pipeline: Pipeline, by: Actor, now: datetime) -> None:
-    """Cancel the job of a pipeline: what was made stays, and the pipeline can go on later. Raises StudyError."""
-    if pipeline.job is None or not pipeline.is_unfinished:
+    """Cancel the job of a pipeline: its candidates stay, and the pipeline can continue later. Raises StudyError."""
+    if pipeline.job is None or not (pipeline.is_unfinished or pipeline.waits_for_people):
         raise StudyError("This pipeline has already ended, so there was nothing to cancel.")
     pipeline.stopped_at = now
     pipeline.save(update_fields=["stopped_at"])
@@ -100,34 +104,83 @@ def _run(job: RunningJob) -> None:
         # A trial that another one replaced.
         return
     wanted = read_pipeline(pipeline.source)
-    stages = {phase: stage for stage in wanted.ordered_stages for phase in phases_of(stage)}
-    phases = [START, *stages, *([] if pipeline.is_trial else [INSTANCES])]
-    begun = job.step.get("phase", START)
+    phases = _phases(pipeline, wanted)
     note_known_texts(job, pipeline, wanted)
-    for phase in phases[phases.index(begun) :]:
-        after = int(job.step["after"]) if job.step.get("phase") == phase else 0
+    for phase in phases[phases.index(read_phase(job, START)) :]:
+        stage = wanted.by_name.get(phase.partition("/")[0])
         if phase == START:
-            _store_start(job, pipeline, wanted, after)
-        elif phase == INSTANCES:
-            store_instances(job, pipeline, wanted, after)
-        elif not run_phase(job, StageRun(pipeline, wanted, stages[phase], job.now()), phase, after):
+            _store_start(job, pipeline, wanted)
+        elif stage is None:
+            if wanted.instances is not None:
+                store_instances(job, pipeline, wanted, wanted.instances)
+        elif isinstance(stage, AskedStage):
+            if stage is next(each for each in wanted.ordered_stages if isinstance(each, AskedStage)):
+                _note_collecting(job, pipeline)
+            ask_people(job, pipeline, wanted, stage)
+        elif not run_phase(job, StageRun(pipeline, wanted, stage, job.now()), phase):
             # The answer to the last batch queues another job, which goes on here.
             return
+    _end_round(job, pipeline, wanted, phases)
+
+
+def _phases(pipeline: Pipeline, wanted: PipelineFile) -> list[str]:
+    """Return the phases of a round; a trial has those that need no people."""
+    stages = wanted.ordered_stages
+    if pipeline.is_trial:
+        stages = [stage for stage in stages if not wanted.asked.keys() & {*wanted.line_of(stage.name)}]
+    phases = [
+        phase for stage in stages for phase in ([stage.name] if isinstance(stage, AskedStage) else phases_of(stage))
+    ]
+    return [START, *phases, *([] if pipeline.is_trial else [INSTANCES])]
+
+
+def _note_collecting(job: RunningJob, pipeline: Pipeline) -> None:
+    """Store when a round began to read what people decided."""
+    pipeline.collected_at = job.now()
+    pipeline.save(update_fields=["collected_at"])
+
+
+def _end_round(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, phases: Sequence[str]) -> None:
+    """End a pipeline, or let it wait for what people decide next."""
     with transaction.atomic():
+        if not pipeline.is_trial and not have_all_ended(pipeline, wanted):
+            # The next round reads what people have decided by then; the start is read once.
+            job.advance(step=step_of(job, phases[1]))
+            return
         job.check()
         Pipeline.objects.filter(pk=pipeline.pk).update(finished_at=job.now())
         if pipeline.is_trial:
             return
-        made = list(pipeline.candidates.filter(instance__isnull=False).values_list("instance", flat=True))
         by: Actor = pipeline.requested_by or pipeline.by_name
-        told: dict[str, Any] = {"project": pipeline.project, "by": by, "now": job.now()}
-        if made:
-            tag_instances(instances=made, name=pipeline.name, **told)
-        record(what=What.PIPELINE_FINISHED, pipeline=pipeline.name, instances=len(made), **told)
+        record(
+            project=pipeline.project,
+            what=What.PIPELINE_FINISHED,
+            by=by,
+            now=job.now(),
+            pipeline=pipeline.name,
+            instances=pipeline.instances.count(),
+        )
 
 
-def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, after: int) -> None:
+@transaction.atomic
+def next_round(*, pipeline_id: int, now: datetime) -> Job | None:
+    """Queue the job of a pipeline that waits for people, if they decided something; None if there is nothing to do."""
+    pipeline = Pipeline.objects.select_for_update(of=("self",)).filter(pk=pipeline_id).first()
+    if pipeline is None or not pipeline.waits_for_people or not has_news(pipeline):
+        return None
+    return _queue(pipeline, pipeline.requested_by or pipeline.by_name, now)
+
+
+def waiting_for_people() -> QuerySet[Pipeline]:
+    """Return the pipelines that may wait for people."""
+    return Pipeline.objects.filter(
+        is_trial=False, waits_for="", error="", stopped_at=None, finished_at=None, collected_at__isnull=False
+    ).order_by("pk")
+
+
+def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile) -> None:
     """Copy the captions that the pipeline begins with."""
+    after = read_after(job, START)
     role = wanted.start.role
     instances = pipeline.project.instances.filter(captions__has_key=role).order_by("pk")
     # Instances that pipelines made are no beginning: they would be made from again.
@@ -157,7 +210,7 @@ def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile, afte
                 )
                 for pk, key, captions in batch
             )
-            job.advance(step={"phase": START, "after": after}, done=done, total=total)
+            job.advance(step=step_of(job, START, after), done=done, total=total)
 
 
 MAKE = Work(run=_run, trouble="The pipeline stopped.", unit="texts", minutes=60)

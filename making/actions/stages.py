@@ -16,6 +16,7 @@ from django.db.models import QuerySet
 from background.errors import Failed
 from background.work import RunningJob
 from making.actions.candidate_images import MOST_REJECTED, remove_images, store_image
+from making.actions.progress import read_after, step_of
 from making.errors import CannotMake
 from making.filters import CandidateImage, CandidateText, Filter, FilterInput, Verdict
 from making.filters.base import gap_name
@@ -190,8 +191,8 @@ def save_verdicts(candidates: Sequence[Candidate]) -> None:
     remove_images(dropped)
 
 
-def run_stage(job: RunningJob, run: StageRun, after: int) -> None:
-    """Make the candidates of a stage here, in batches, from the candidates after the id `after`."""
+def run_stage(job: RunningJob, run: StageRun) -> None:
+    """Make the candidates of a stage here, in batches, from candidates that it has not read yet."""
     try:
         maker = run.stage.maker.load(run.stage.policy)
     except CannotMake as error:
@@ -199,7 +200,7 @@ def run_stage(job: RunningJob, run: StageRun, after: int) -> None:
     used = run.used_maker(maker.identity)
     for number, (_, each) in enumerate(run.first_filters, start=1):
         run.note_filter(number, each.version)
-    parents = run.parents()
+    parents, after = run.parents(), read_after(job, run.stage.name)
     total, done = parents.count(), parents.filter(pk__lte=after).count()
     while batch := list(parents.filter(pk__gt=after)[:BATCH]):
         run.now = job.now()
@@ -208,4 +209,4 @@ def run_stage(job: RunningJob, run: StageRun, after: int) -> None:
         after, done = batch[-1].pk, done + len(batch)
         with transaction.atomic():
             Candidate.objects.bulk_create(made)
-            job.advance(step={"phase": run.stage.name, "after": after}, done=done, total=total)
+            job.advance(step=step_of(job, run.stage.name, after), done=done, total=total)

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from making.options import Options
 from predictions.image_sets.embeddings import Embedding, Vectors
-from predictions.scorers.base import OpenPicture
+from predictions.scorers import OpenPicture
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ FilterInput = CandidateText | CandidateImage
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a filter says of a candidate. `reason`: why it is rejected, as a sentence; "" if it passes.
+    """The verdict of a filter on a candidate. `reason`: why it is rejected, as a sentence; "" if it passes.
 
     `score`: what the filter measured, in its own unit; None if it measures nothing. `gap`: the score of the text that
     it was made from minus its own; None if that was not measured.

@@ -8,7 +8,7 @@ from making.texts import comparable
 
 
 class Duplicates(Filter):
-    """Texts are equal if their words are, in the same order, whatever their case and punctuation."""
+    """Reject texts with the same words in the same order. Case and punctuation are ignored."""
 
     version: ClassVar[str] = "1"
 

@@ -10,7 +10,7 @@ from making.texts import words_of
 
 
 class Length(Filter):
-    """Words of a text, punctuation not counted: from `at_least` to `at_most`."""
+    """Reject texts with fewer than `at_least` or more than `at_most` words."""
 
     version: ClassVar[str] = "1"
     reads_known: ClassVar[bool] = False

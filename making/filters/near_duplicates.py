@@ -27,7 +27,7 @@ from making.filters.base import (
 from making.texts import words_of
 from predictions.image_sets.embeddings import ColourAndGradient, Vectors, distances
 from predictions.image_sets.near_duplicates import NEAR_BELOW, nearest_below
-from predictions.scorers.base import NoPicture
+from predictions.scorers import NoPicture
 
 OF_STAGE = "It is a near duplicate of another {} of the stage."
 OF_PROJECT = "It is a near duplicate of {} of the project."

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from making.filters.base import FilterIdentity, FilterInput, LoadedFilter, ModelFilter, Verdict
 from making.filters.text_scores import texts_of
 from making.text_models import PairModel, load_pair_model, problem_with_text_model
-from predictions.scorers.base import OpenPicture
+from predictions.scorers import OpenPicture
 
 REASON = "It means the same as the text that it was made from."
 

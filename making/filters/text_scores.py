@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from making.errors import CannotMake
 from making.filters.base import CandidateText, FilterIdentity, FilterInput, LoadedFilter, ModelFilter, Verdict
 from making.text_models import TextModel, load_text_model, problem_with_text_model
-from predictions.scorers.base import OpenPicture
+from predictions.scorers import OpenPicture
 
 
 def _check_spec(spec: str) -> str:

@@ -8,7 +8,7 @@ from pydantic import Field
 from making.filters.base import FilterIdentity, FilterInput, LoadedFilter, ModelFilter, Verdict
 from making.filters.text_scores import TextModelSpec, texts_of
 from making.text_models import TextModel, load_text_model
-from predictions.scorers.base import OpenPicture
+from predictions.scorers import OpenPicture
 
 
 class Toxicity(ModelFilter):

@@ -1,4 +1,4 @@
-"""What became of the candidates of a pipeline, stage by stage."""
+"""Counts and samples of the candidates of each stage of a pipeline."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from django.db.models import Count
 
 from making.models import Candidate, Pipeline
-from making.pipeline_file import START, read_pipeline
+from making.pipeline_file import START, AskedStage, read_pipeline
 
 
 @dataclass(frozen=True)
 class StageYield:
     """Counts of one stage, in candidates. `reasons`: why candidates are not kept -> how many, most first.
+
+    `maker`: its maker, or the name of the study (`is_study`) in which people made it.
 
     `parents`: candidates that it makes others from. `waits`: candidates that have not passed all filters yet. kept +
     rejected + not_made + waits is what stands in the database; a parent of which nothing was made counts once under
@@ -21,6 +23,7 @@ class StageYield:
     name: str
     maker: str
     parents: int
+    is_study: bool = False
     kept: int = 0
     rejected: int = 0
     not_made: int = 0
@@ -42,15 +45,17 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
         states[state] = states.get(state, 0) + n
         if reason:
             reasons.setdefault(stage, {})[reason] = n
+    wanted = read_pipeline(pipeline.source)
     return [
         StageYield(
             name=stage.name,
-            maker=stage.make,
+            maker=wanted.name_of_study(stage) if isinstance(stage, AskedStage) else stage.make,
+            is_study=isinstance(stage, AskedStage),
             parents=counted.get(stage.of, {}).get(Candidate.State.KEPT, 0),
             **{str(state): counted.get(stage.name, {}).get(state, 0) for state in Candidate.State},
             reasons=dict(sorted(reasons.get(stage.name, {}).items(), key=lambda item: (-item[1], item[0]))),
         )
-        for stage in read_pipeline(pipeline.source).ordered_stages
+        for stage in wanted.ordered_stages
     ]
 
 
@@ -100,6 +105,7 @@ def samples(pipeline: Pipeline, stage: StageYield) -> Sequence[Sample]:
 
 def worker_progress(pipeline: Pipeline) -> tuple[int, int]:
     """Return how many batches of the step that workers are at are stored, and how many there are."""
-    last = pipeline.batches.filter(stage=pipeline.waits_for).order_by("-filter_number").first()
-    batches = pipeline.batches.filter(stage=pipeline.waits_for, filter_number=last.filter_number if last else 0)
+    batches = pipeline.batches.filter(stage=pipeline.waits_for)
+    if (first := batches.filter(stored_at=None).first()) is not None:
+        batches = batches.filter(filter_number=first.filter_number)
     return batches.exclude(stored_at=None).count(), batches.count()

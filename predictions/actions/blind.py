@@ -22,7 +22,7 @@ from predictions.actions.runs import RunQuestion, questions_of
 from predictions.blind_baselines import NAME_WITH_VECTORS, FittedBaseline, fitted_baseline
 from predictions.messages import Identity, ScoredQuestion
 from predictions.models import PICTURE, Chunk, Run
-from predictions.pictures import opener
+from predictions.pictures import Pictures
 from predictions.scorers import NoPicture
 from predictions.scorers.batches import in_batches
 from predictions.scoring import NO_VECTORS
@@ -117,7 +117,7 @@ def _score_chunk(chunk: Chunk, baseline: FittedBaseline) -> Mapping[str, Any]:
     identity = _identity(baseline, cases, embedding)
     if chunk.run.model is None or identity["weights"] != chunk.run.model.weights:
         return {"error": CHANGED}
-    here = baseline.source(opener(_bytes, max_pixels=settings.IMAGE_MAX_PIXELS))
+    here = baseline.source(Pictures(_bytes, max_pixels=settings.IMAGE_MAX_PIXELS))
     features = baseline.features(here if embedding is None else vectors.kept_source(chunk.run, embedding))
     missing = features.missing(option for case in cases for option in case.options.values())
     results: list[ScoredQuestion] = []

@@ -6,7 +6,8 @@ A model is named by a spec, FAMILY:REST; the family's `load` reads REST.
 from collections.abc import Callable
 from pkgutil import resolve_name
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, OutOfMemory, Scorer
+from predictions.feeder import NoPicture, OpenPicture
+from predictions.scorers.base import CannotLoad, ModelIdentity, OutOfMemory, Scorer
 
 SCORERS = {
     "open_clip": "predictions.scorers.open_clip.load",

@@ -5,18 +5,15 @@ functions, because the site imports this folder too.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PIL import Image
+from predictions.feeder import NoPicture, OpenPicture
 
 if TYPE_CHECKING:
     from predictions.scorers.vector_store import VectorStore
-
-# Returns the pixels of an image by its name (its SHA-256): upright, 8-bit sRGB. Raises NoPicture. Called from threads.
-OpenPicture = Callable[[str], Image.Image]
 
 
 class CannotLoad(Exception):
@@ -35,10 +32,6 @@ def require_library(library: str, how: str = "Install requirements-gpu.txt there
 def first_line(error: Exception) -> str:
     """Return the first line of a library's error, enough for people."""
     return str(error).strip().partition("\n")[0][:300] or type(error).__name__
-
-
-class NoPicture(Exception):
-    """The image is missing or broken; the message is for people and says what to do."""
 
 
 class OutOfMemory(Exception):

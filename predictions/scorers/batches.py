@@ -1,13 +1,8 @@
-"""Score in batches of one shape, halved if memory is short, and decode images ahead of the model.
-
-Pure and independent of model families.
-"""
+"""Score in batches of one shape, halved if memory is short. Pure and independent of model families."""
 
 from abc import abstractmethod
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from os import cpu_count
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -15,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import ModelIdentity, NoPicture, OpenPicture, OutOfMemory, Scorer
+from predictions.feeder import BATCHES_AHEAD, Device, Host, NoPicture, OpenPicture, Reading, shared_feeder
+from predictions.scorers.base import ModelIdentity, OutOfMemory, Scorer
 
 T = TypeVar("T")
 Vector = NDArray[np.float32]
-MOST_THREADS = 16
-BATCHES_AHEAD = 2
 TRIALS = 2
 
 
@@ -28,8 +22,10 @@ class BatchedScorer(Scorer):
     """A model that scores `batch` items at once.
 
     Every batch has the same shape, padded with zeros. For another shape a library may choose another algorithm, which
-    gives the same text and image another score.
+    gives the same text and image another score. `images_on`: where batches of images go.
     """
+
+    images_on: Device = Host()
 
     def __init__(self, identity: ModelIdentity, *, batch: int) -> None:
         self.identity = identity
@@ -44,7 +40,8 @@ class BatchedScorer(Scorer):
     def preprocess(self, picture: Image.Image) -> Any:
         """Return the image as the model takes it. Called from threads.
 
-        A model that takes several at once needs arrays of one shape and type.
+        A model that takes several at once needs arrays of one shape and type, best of 8-bit numbers, which the device
+        normalizes.
         """
 
     @abstractmethod
@@ -74,6 +71,14 @@ class BatchedScorer(Scorer):
     def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
         """See `Scorer.score`. Starts again with half the batch if one does not fit."""
         return self._retry_smaller(lambda: self.score_in_batches(pairs, open_picture))
+
+    def read_pictures(self, names: Iterable[str], open_picture: OpenPicture) -> Reading[Any]:
+        """See `Scorer.read_pictures`. Close it, or give it to `score` as the function that opens images."""
+        return shared_feeder().read(names, open_picture, self.preprocess, ahead=BATCHES_AHEAD * self.images_at_once)
+
+    @property
+    def images_at_once(self) -> int:
+        return self.batch
 
     def pictures_per_second(self) -> float:
         """See `Scorer.pictures_per_second`. The first batch is not timed."""
@@ -125,43 +130,9 @@ def pad_rows(rows: Sequence[NDArray[Any]], size: int) -> NDArray[Any]:
     return stacked
 
 
-def read_ahead(
-    names: Iterable[str], read: Callable[[str], T], *, batch: int, missing: dict[str, NoPicture]
-) -> Iterator[list[tuple[str, T]]]:
-    """Yield names with what `read` returned for them, in lists of `batch`; threads read ahead.
-
-    A name for which `read` raises NoPicture goes into `missing` with the exception.
-    """
-
-    def good() -> Iterator[tuple[str, T]]:
-        for name, result in _ahead(names, read, depth=BATCHES_AHEAD * batch):
-            try:
-                yield name, result()
-            except NoPicture as error:
-                missing[name] = error
-
-    return in_batches(good(), batch)
-
-
 def texts_by_picture(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
     """Return image -> its texts, each once, in order of appearance."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for text, picture in pairs:
         found[picture][text] = None
     return found
-
-
-def _ahead(names: Iterable[str], read: Callable[[str], T], *, depth: int) -> Iterator[tuple[str, Callable[[], T]]]:
-    """Yield each name with a function that returns its read value; `depth` names are read ahead."""
-    waiting: deque[tuple[str, Future[T]]] = deque()
-    with ThreadPoolExecutor(max_workers=min(MOST_THREADS, cpu_count() or 1)) as threads:
-        try:
-            for name in names:
-                waiting.append((name, threads.submit(read, name)))
-                if len(waiting) > depth:
-                    first, future = waiting.popleft()
-                    yield first, future.result
-            for first, future in waiting:
-                yield first, future.result
-        finally:
-            threads.shutdown(cancel_futures=True)

@@ -22,7 +22,7 @@ from PIL import Image
 
 from predictions.scorers.base import ModelIdentity
 from predictions.scorers.torch_models import device_of_this_machine, inference
-from predictions.scorers.transformers_models import check_nothing_is_missing, identity_of, steps_of
+from predictions.scorers.transformers_models import Preprocessing, check_nothing_is_missing, identity_of, steps_of
 from predictions.scorers.vqascore import LONGEST_TEXT, QUESTION, YES, Tails, VqaScore
 
 MODEL_TYPE = "clip_t5"
@@ -40,10 +40,12 @@ RENAMED = {r"^vision_tower\.vision_tower\.vision_model\.": "vision_tower.vision_
 class ClipT5(VqaScore):
     """A CLIP-FlanT5 on a device. `batch`: how many texts are asked of an image at once."""
 
-    def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any, process: Any, device: Any) -> None:
+    def __init__(
+        self, identity: ModelIdentity, model: Any, tokenizer: Any, preprocessing: Preprocessing, device: Any
+    ) -> None:
         self.begin(identity, model, device)
         self.tokenizer = tokenizer
-        self.process = process
+        self.preprocessing = preprocessing
         self.marks = sorted({str(token) for token in tokenizer.all_special_tokens} | {PICTURE})
         before, _ = PROMPT.split(PICTURE)
         self.before = self._ids(before)
@@ -55,14 +57,12 @@ class ClipT5(VqaScore):
             "scorer": f"vqascore {MODEL_TYPE}",
             "prompt": PROMPT,
             "answer": self.tokenizer.convert_ids_to_tokens(self.answer),
-            "preprocessing": {"pad": "square, in the mean colour", **steps_of(self.process)},
+            "preprocessing": {"pad": "square, in the mean colour", **steps_of(self.preprocessing.processor)},
         }
 
-    def preprocess(self, picture: Image.Image) -> NDArray[np.float32]:
-        """Return the image as the vision tower takes it: a square of pixels."""
-        pixels = self.process(_square(picture, self.process.image_mean), return_tensors="np")["pixel_values"][0]
-        found: NDArray[np.float32] = np.asarray(pixels, dtype=np.float32)
-        return found
+    def preprocess(self, picture: Image.Image) -> NDArray[Any]:
+        """Return the image as a square of pixels, as `Preprocessing.pixels`."""
+        return self.preprocessing.pixels(_square(picture, self.preprocessing.processor.image_mean))
 
     def tokenize(self, text: str) -> NDArray[Any]:
         """Return the tokens after the image."""
@@ -84,6 +84,8 @@ class ClipT5(VqaScore):
 
         with inference(self.device, self.half):
             pixels = torch.from_numpy(picture).to(self.device)[None]
+            if pixels.dtype == torch.uint8:
+                pixels = self.preprocessing.normalize(pixels)
             seen = torch.cat([self._embed_ids(self.before), self.model.see(pixels)[0]])
             return self.ask_by_width(texts, lambda tails, width: self._read_all(seen, tails, width))
 
@@ -170,5 +172,5 @@ def load_clip_t5(rest: str, said: Mapping[str, Any]) -> ClipT5:
         tokenizer = AutoTokenizer.from_pretrained(rest)
     except (OSError, ValueError):
         tokenizer = AutoTokenizer.from_pretrained(USUAL_TOKENIZER)
-    process = CLIPImageProcessor.from_pretrained(config.mm_vision_tower)
-    return ClipT5(identity, model.eval(), tokenizer, process, device)
+    preprocessing = Preprocessing(CLIPImageProcessor.from_pretrained(config.mm_vision_tower))
+    return ClipT5(identity, model.eval(), tokenizer, preprocessing, device)

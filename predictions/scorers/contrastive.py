@@ -8,21 +8,22 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import ModelIdentity, NoPicture, OpenPicture
-from predictions.scorers.batches import BatchedScorer, Vector, in_batches, pad_rows, read_ahead
+from predictions.feeder import Batch, NoPicture, OpenPicture
+from predictions.scorers.base import ModelIdentity
+from predictions.scorers.batches import BatchedScorer, Vector, in_batches, pad_rows
 
 # Imported only for type checking: most workers store no vectors.
 if TYPE_CHECKING:
     from predictions.scorers.vector_store import VectorStore
 
-_Read = list[tuple[str, NDArray[Any]]]
 # Vectors held by one process; about 512 MB with 1,024 numbers each.
 BYTES_KEPT = 512 * 2**20
 # A fixed text whose embedding identifies the model.
@@ -43,8 +44,11 @@ class Contrastive(BatchedScorer):
         self._folder = folder
 
     @abstractmethod
-    def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        """Return one vector, of any length, per image of a batch, in rows. Raises OutOfMemory."""
+    def embed_pictures(self, batch: Any) -> NDArray[np.float32]:
+        """Return one vector, of any length, per image of a batch, in rows. Raises OutOfMemory.
+
+        batch: an array of preprocessed images, or what `images_on` makes of it.
+        """
 
     @abstractmethod
     def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:
@@ -81,21 +85,22 @@ class Contrastive(BatchedScorer):
         return {name: vector for name, vector in found.items() if not isinstance(vector, NoPicture)}, gone
 
     def _of_texts(self, texts: Sequence[str]) -> dict[str, Vector]:
-        def read(missing: Sequence[str]) -> Iterator[_Read]:
-            return in_batches(((text, self.tokenize(text)) for text in missing), self.batch)
+        def read(missing: Sequence[str]) -> Generator[Batch]:
+            for some in in_batches(missing, self.batch):
+                yield Batch(some, pad_rows([self.tokenize(text) for text in some], self.batch))
 
         return self._vectors(texts, read, of_pictures=False)
 
     def _of_pictures(self, names: Sequence[str], open_picture: OpenPicture) -> dict[str, Vector | NoPicture]:
         gone: dict[str, NoPicture] = {}
 
-        def read(missing: Sequence[str]) -> Iterator[_Read]:
-            return read_ahead(missing, lambda name: self.preprocess(open_picture(name)), batch=self.batch, missing=gone)
+        def read(missing: Sequence[str]) -> Generator[Batch]:
+            return self.read_pictures(missing, open_picture).batches(self.batch, self.images_on, gone)
 
         return {**self._vectors(names, read, of_pictures=True), **gone}
 
     def _vectors(
-        self, names: Sequence[str], read: Callable[[Sequence[str]], Iterator[_Read]], *, of_pictures: bool
+        self, names: Sequence[str], read: Callable[[Sequence[str]], Generator[Batch]], *, of_pictures: bool
     ) -> dict[str, Vector]:
         """Return the vectors of images or texts by name, stored or computed from the input that `read` returns."""
         kept, embed = (self._pictures, self.embed_pictures) if of_pictures else (self._texts, self.embed_texts)
@@ -103,12 +108,13 @@ class Contrastive(BatchedScorer):
         if self._folder is not None and missing:
             found |= kept.keep(self._folder.get(self._space(of_pictures=of_pictures), missing))
             missing = [name for name in missing if name not in found]
-        for batch in read(missing):
-            vectors = embed(pad_rows([given for _, given in batch], self.batch))[: len(batch)]
-            made = dict(zip([name for name, _ in batch], _normalize(vectors), strict=True))
-            found |= kept.keep(made)
-            if self._folder is not None:
-                self._folder.put(self._space(of_pictures=of_pictures), made)
+        with closing(read(missing)) as batches:
+            for batch in batches:
+                vectors = embed(batch.rows)[: len(batch.names)]
+                made = dict(zip(batch.names, _normalize(vectors), strict=True))
+                found |= kept.keep(made)
+                if self._folder is not None:
+                    self._folder.put(self._space(of_pictures=of_pictures), made)
         return found
 
     def _space(self, *, of_pictures: bool) -> bytes:

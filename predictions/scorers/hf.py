@@ -19,7 +19,13 @@ from predictions.scorers.base import CannotLoad, require_library
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.matching import Matching
 from predictions.scorers.torch_models import OF_A_COSINE, OF_LOG_ODDS, OnDevice, device_of_this_machine, facts_of
-from predictions.scorers.transformers_models import check_nothing_is_missing, identity_of, report_load_errors, steps_of
+from predictions.scorers.transformers_models import (
+    Preprocessing,
+    check_nothing_is_missing,
+    identity_of,
+    report_load_errors,
+    steps_of,
+)
 
 # SigLIP was trained with padded texts and no mask.
 INPUTS: Mapping[str, tuple[str, ...]] = {
@@ -37,9 +43,12 @@ class _Library:
 
     model: Any
     tokenizer: Any
-    processor: Any
+    preprocessing: Preprocessing
     device: Any
     longest: int
+
+    def normalize(self, pixels: Any) -> Any:
+        return self.preprocessing.normalize(pixels)
 
 
 class _HuggingFace(OnDevice[_Library]):
@@ -53,12 +62,10 @@ class _HuggingFace(OnDevice[_Library]):
         library = self.library
         known = facts_of(library.device, library.model.dtype, self.half, "transformers", "torchvision", "Pillow")
         scorer = {"scorer": f"hf {library.model.config.model_type}", "longest": library.longest}
-        return {**scorer, **known, "preprocessing": steps_of(library.processor)}
+        return {**scorer, **known, "preprocessing": steps_of(library.preprocessing.processor)}
 
     def preprocess(self, picture: Image.Image) -> NDArray[Any]:
-        read = self.library.processor(images=picture, return_tensors="pt")
-        pixels: NDArray[Any] = read["pixel_values"][0].numpy()
-        return pixels
+        return self.library.preprocessing.pixels(picture)
 
     def tokenize(self, text: str) -> NDArray[Any]:
         """Return a row of integers for each text input of the model, such as token ids; truncate a long text."""
@@ -66,10 +73,8 @@ class _HuggingFace(OnDevice[_Library]):
         read = self.library.tokenizer(text, max_length=self.library.longest, **whole)
         return np.array([read[name] for name in self.inputs], dtype=np.int64)
 
-    def pixels(self, batch: NDArray[Any]) -> Any:
-        import torch
-
-        return torch.from_numpy(batch).to(self.library.device, self.library.model.dtype)
+    def pixels(self, batch: Any) -> Any:
+        return super().pixels(batch).to(self.library.model.dtype)
 
     def texts(self, batch: NDArray[Any]) -> dict[str, Any]:
         import torch
@@ -83,7 +88,7 @@ class HuggingFaceTowers(_HuggingFace, Contrastive):
 
     roundings = OF_A_COSINE
 
-    def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
+    def embed_pictures(self, batch: Any) -> NDArray[np.float32]:
         with self.inference():
             return _vectors(self.library.model.get_image_features(pixel_values=self.pixels(batch)))
 
@@ -100,7 +105,7 @@ class HuggingFaceMatching(_HuggingFace, Matching):
     def facts(self) -> Mapping[str, Any]:
         return {**super().facts(), "score": "logit of match less logit of no match"}
 
-    def look(self, batch: NDArray[Any]) -> Any:
+    def look(self, batch: Any) -> Any:
         with self.inference():
             return self.library.model.vision_model(pixel_values=self.pixels(batch)).last_hidden_state
 
@@ -141,9 +146,10 @@ def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
         model, told = made.from_pretrained(rest, dtype="float32", output_loading_info=True)
         check_nothing_is_missing(rest, told, "Use a BLIP for image-text matching.")
         model = model.to(device).eval()
-        tokenizer, processor = AutoTokenizer.from_pretrained(rest), AutoImageProcessor.from_pretrained(rest)
+        tokenizer = AutoTokenizer.from_pretrained(rest)
+        preprocessing = Preprocessing(AutoImageProcessor.from_pretrained(rest))
     longest = config.text_config.max_position_embeddings
     library = _Library(
-        model, tokenizer, processor, device, longest=min(LONGEST_FOR_BLIP, longest) if is_blip else longest
+        model, tokenizer, preprocessing, device, longest=min(LONGEST_FOR_BLIP, longest) if is_blip else longest
     )
     return (HuggingFaceMatching if is_blip else HuggingFaceTowers)(identity_of(rest, model), library)

@@ -83,7 +83,7 @@ class Onnx(Contrastive):
     def tokenize(self, text: str) -> NDArray[Any]:
         return numbers_of(text, self._known, self.words)
 
-    def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
+    def embed_pictures(self, batch: Any) -> NDArray[np.float32]:
         return self._embed(PICTURE_VECTORS, pictures=batch, texts=self._no_texts)
 
     def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:

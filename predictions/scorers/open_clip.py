@@ -6,7 +6,7 @@ trained with QuickGELU, as OpenAI's were. A file does not: for weights fine-tune
 that ends in `-quickgelu`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,17 @@ class _Library:
     tokenizer: Any
     device: Any
 
+    @property
+    def steps_in_numbers(self) -> Sequence[Any]:
+        """Return the last steps of the transform, from 8-bit pixels on; none where they are other than usual."""
+        last: Sequence[Any] = self.transform.transforms[-2:]
+        return last if [type(step).__name__ for step in last] == ["MaybeToTensor", "Normalize"] else []
+
+    def normalize(self, pixels: Any) -> Any:
+        """See `torch_models.HasDevice`: what the last steps do with one image (images x height x width x colour)."""
+        _, normalize = self.steps_in_numbers
+        return normalize(pixels.permute(0, 3, 1, 2).contiguous().float().div(255))
+
 
 class OpenClip(OnDevice[_Library], Contrastive):
     """A model of OpenCLIP."""
@@ -49,26 +60,31 @@ class OpenClip(OnDevice[_Library], Contrastive):
         return {"scorer": "open_clip", **known, "preprocessing": steps}
 
     def preprocess(self, picture: Image.Image) -> NDArray[Any]:
-        pixels: NDArray[Any] = self.library.transform(picture).numpy()
-        return pixels
+        if not self.library.steps_in_numbers:
+            pixels: NDArray[Any] = self.library.transform(picture).numpy()
+            return pixels
+        for step in self.library.transform.transforms[:-2]:
+            picture = step(picture)
+        return np.asarray(picture)
 
     def tokenize(self, text: str) -> NDArray[Any]:
         tokens: NDArray[Any] = self.library.tokenizer([text])[0].numpy()
         return tokens
 
-    def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        return self._embed(self.library.model.encode_image, batch)
+    def embed_pictures(self, batch: Any) -> NDArray[np.float32]:
+        with self.inference():
+            return _vectors(self.library.model.encode_image(self.pixels(batch)))
 
     def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        return self._embed(self.library.model.encode_text, batch)
-
-    def _embed(self, encode: Any, batch: NDArray[Any]) -> NDArray[np.float32]:
         import torch
 
         with self.inference():
-            pixels = torch.from_numpy(batch).to(self.library.device)
-            vectors: NDArray[np.float32] = encode(pixels).float().cpu().numpy()
-            return vectors
+            return _vectors(self.library.model.encode_text(torch.from_numpy(batch).to(self.library.device)))
+
+
+def _vectors(found: Any) -> NDArray[np.float32]:
+    vectors: NDArray[np.float32] = found.float().cpu().numpy()
+    return vectors
 
 
 def callable_by_name(step: Any) -> bool:

@@ -9,15 +9,8 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from predictions.scorers.base import (
-    CannotLoad,
-    ModelIdentity,
-    NoPicture,
-    OpenPicture,
-    Scorer,
-    first_line,
-    require_library,
-)
+from predictions.feeder import NoPicture, OpenPicture
+from predictions.scorers.base import CannotLoad, ModelIdentity, Scorer, first_line, require_library
 from predictions.scorers.torch_models import (
     OF_A_MEAN,
     device_of_this_machine,

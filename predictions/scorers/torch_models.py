@@ -11,6 +11,9 @@ from copy import copy
 from importlib.metadata import version
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from predictions.scorers.base import ModelIdentity, OutOfMemory
 from predictions.scorers.batches import BatchedScorer
 
@@ -31,6 +34,40 @@ def device_of_this_machine() -> Any:
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cuda.matmul.allow_tf32 = False
     return torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+
+
+class TorchDevice:
+    """A device of torch. `device`: a torch.device.
+
+    For a GPU, batches are gathered in pinned memory and copied by a stream of their own, beside its computations.
+    """
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+        self._stream: Any = None
+
+    def buffer(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        import torch
+
+        plain = np.empty(shape, dtype)
+        if self._device.type == "cpu":
+            return plain
+        pinned: NDArray[Any] = torch.empty(shape, dtype=torch.from_numpy(plain).dtype, pin_memory=True).numpy()
+        return pinned
+
+    def place(self, batch: NDArray[Any]) -> Any:
+        import torch
+
+        if self._device.type == "cpu":
+            return torch.from_numpy(batch)
+        if self._stream is None:
+            self._stream = torch.cuda.Stream(self._device)
+        with report_short_memory(), torch.cuda.stream(self._stream):
+            rows = torch.from_numpy(batch).to(self._device, non_blocking=True)
+        # Whoever computes with it uses the usual stream, which the allocator of memory has to know.
+        rows.record_stream(torch.cuda.default_stream(self._device))
+        self._stream.synchronize()
+        return rows
 
 
 def usual_batch(device: Any) -> int:
@@ -147,6 +184,9 @@ class HasDevice(Protocol):
     def device(self) -> Any:
         """Return the torch.device that it is on."""
 
+    def normalize(self, pixels: Any) -> Any:
+        """Return a batch of preprocessed images, as 8-bit numbers on the device, as the model takes it."""
+
 
 Library = TypeVar("Library", bound=HasDevice)
 
@@ -162,6 +202,7 @@ class OnDevice(BatchedScorer, Generic[Library]):
     def __init__(self, identity: ModelIdentity, library: Library, half: str = "") -> None:
         super().__init__(identity, batch=usual_batch(library.device))
         self.library, self.half = library, half
+        self.images_on = TorchDevice(library.device)
         self.tolerance = tolerance_of(half, self.roundings)
 
     def in_half(self, numbers: str = "") -> "Self | None":
@@ -170,6 +211,13 @@ class OnDevice(BatchedScorer, Generic[Library]):
 
     def inference(self) -> AbstractContextManager[None]:
         return inference(self.library.device, self.half)
+
+    def pixels(self, batch: Any) -> Any:
+        """Return preprocessed images, an array or a tensor, on the device as the model takes them."""
+        import torch
+
+        there = torch.as_tensor(batch).to(self.library.device)
+        return self.library.normalize(there) if there.dtype == torch.uint8 else there
 
 
 def half_precision_model(scorer: T, numbers: str, roundings: int) -> T | None:
@@ -212,9 +260,17 @@ def inference(device: Any, half: str) -> Iterator[None]:
     import torch
 
     autocast = torch.autocast(device.type, dtype=getattr(torch, half or "bfloat16"), enabled=bool(half))
+    with torch.inference_mode(), autocast, report_short_memory():
+        yield
+
+
+@contextmanager
+def report_short_memory() -> Iterator[None]:
+    """Raise OutOfMemory for torch's errors of short memory in the block."""
+    import torch
+
     try:
-        with torch.inference_mode(), autocast:
-            yield
+        yield
     except torch.cuda.OutOfMemoryError as error:
         torch.cuda.empty_cache()
         raise OutOfMemory from error

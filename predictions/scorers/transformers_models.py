@@ -9,8 +9,56 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
 from predictions.scorers.base import CannotLoad, ModelIdentity, OutOfMemory, first_line
 from predictions.scorers.torch_models import digest_of_weights
+
+
+class Preprocessing:
+    """An image processor in two steps: images become 8-bit pixels in threads, and are normalized on the device.
+
+    If a processor does not give the same in two steps, which is tried on a made-up image, it is used as it is.
+    """
+
+    def __init__(self, processor: Any) -> None:
+        self.processor = processor
+        self.in_two_steps = True
+        self.in_two_steps = self._can_do_two_steps()
+
+    def pixels(self, picture: Image.Image) -> NDArray[Any]:
+        """Return the pixels of an image: 8-bit numbers in two steps, else as the model takes it."""
+        steps = {"do_rescale": False, "do_normalize": False} if self.in_two_steps else {}
+        pixels: NDArray[Any] = np.asarray(
+            self.processor(images=picture, return_tensors="pt", **steps)["pixel_values"][0]
+        )
+        return pixels
+
+    def normalize(self, pixels: Any) -> Any:
+        """Return a tensor of 8-bit pixels, on any device, as the model takes it."""
+        known = self.processor
+        return known.rescale_and_normalize(
+            pixels,
+            do_rescale=known.do_rescale,
+            rescale_factor=known.rescale_factor,
+            do_normalize=known.do_normalize,
+            image_mean=tuple(known.image_mean),
+            image_std=tuple(known.image_std),
+        )
+
+    def _can_do_two_steps(self) -> bool:
+        import torch
+
+        picture = Image.fromarray(np.random.default_rng(1).integers(0, 256, (60, 80, 3), dtype=np.uint8))
+        expected = self.processor(images=picture, return_tensors="pt")["pixel_values"]
+        # Each processor without two steps fails in its own way.
+        try:
+            pixels = torch.from_numpy(self.pixels(picture))[None]
+            return bool(pixels.dtype == torch.uint8 and torch.equal(self.normalize(pixels), expected))
+        except (AttributeError, LookupError, RuntimeError, TypeError, ValueError):
+            return False
 
 
 def identity_of(rest: str, model: Any) -> ModelIdentity:

@@ -14,6 +14,7 @@ with each text, and the conditions record that.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from copy import deepcopy
 from threading import Lock
 from typing import Any
@@ -22,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, require_library
-from predictions.scorers.batches import BatchedScorer, in_batches, read_ahead, texts_by_picture
+from predictions.feeder import NoPicture, OpenPicture
+from predictions.scorers.base import CannotLoad, ModelIdentity, require_library
+from predictions.scorers.batches import BatchedScorer, in_batches, texts_by_picture
 from predictions.scorers.torch_models import (
     OF_LOG_ODDS,
     device_of_this_machine,
@@ -38,7 +40,7 @@ QUESTION = 'Does this figure show "{text}"? Please answer yes or no.'
 YES, NO = "Yes", "No"
 WITHOUT_TEMPLATE = "{picture}\n{question}\nAnswer:"
 TEXTS_ON_GPU, TEXTS_ON_CPU = 8, 4
-PICTURES_AHEAD = 8
+IMAGES_AT_ONCE = 8
 # In tokens. The text after an image is padded to a multiple of the step by its own length, so that its score does not
 # depend on the other texts of the batch.
 LONGEST_TEXT, STEP = 256, 32
@@ -158,6 +160,10 @@ class VqaScore(BatchedScorer):
             raise ValueError("the question is not at the end")
         return {name: _without_end(value, length, end) for name, value in read.items()}
 
+    @property
+    def images_at_once(self) -> int:
+        return IMAGES_AT_ONCE
+
     def tokenize(self, text: str) -> NDArray[Any]:
         with self.lock:
             return np.array(self.prompts.tail(text), dtype=np.int64)
@@ -172,11 +178,12 @@ class VqaScore(BatchedScorer):
         texts_of = texts_by_picture(pairs)
         gone: dict[str, NoPicture] = {}
         found: dict[tuple[str, str], float] = {}
-        for some in read_ahead(
-            texts_of, lambda name: self.preprocess(open_picture(name)), batch=PICTURES_AHEAD, missing=gone
-        ):
-            for name, picture in some:
-                found |= {(text, name): score for text, score in self._ask(picture, texts_of[name]).items()}
+        with closing(self.read_pictures(texts_of, open_picture)) as reading:
+            for name, picture in reading:
+                if isinstance(picture, NoPicture):
+                    gone[name] = picture
+                else:
+                    found |= {(text, name): score for text, score in self._ask(picture, texts_of[name]).items()}
         return [gone[picture] if picture in gone else found[text, picture] for text, picture in pairs]
 
     def _ask(self, picture: Any, texts: Iterable[str]) -> dict[str, float]:

@@ -18,6 +18,7 @@ from background.models import UNFINISHED, Job, JobState
 from background.work import RunningJob, Work
 from predictions.models import Prediction
 from results.actions.pseudonyms import name_annotators
+from results.actions.reports import named_facts
 from results.actions.update_instance_stats import count_figures
 from results.models import InstanceFigures, KeptNumbers, StoredChart
 from results.queries.exports.export_rows import rating_summaries
@@ -28,7 +29,6 @@ from results.queries.people.participants import named_flags
 from results.queries.people.text_authors import study_writing, written_kinds
 from results.queries.reports.answers import answer_details, answer_times, facts_alone
 from results.queries.reports.label_spaces import label_spaces, with_all_labels
-from results.queries.reports.report_rows import project_facts
 from results.queries.studies.activity import study_activity
 from results.queries.studies.navigation import FrameNumbers
 from results.queries.studies.overview import count_totals, read_answers, read_spending
@@ -239,12 +239,11 @@ def _removals(project: Project) -> Mapping[str, Any]:
 
 def whole_report(study: Study) -> Report:
     """Return the report of one study from all its answers."""
+    name_annotators(project=study.project)
     alone = facts_alone(study)
     details = answer_details(study, alone.studies[0].label_spaces)
     writing = None
     if written_kinds(study):
-        # Writers are listed there under their names.
-        name_annotators(project=study.project)
         writing = study_writing(study)
     return report_of_study(alone, StudyAnswers(details, answer_times(study), writing))
 
@@ -294,5 +293,5 @@ _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
     Page.PROJECT_PEOPLE: lambda project: {
         name: asdict(numbers) for name, numbers in numbers_of_people(project).items()
     },
-    Page.PROJECT_RESULTS: lambda project: _plain_results(report_of(project_facts(project))),
+    Page.PROJECT_RESULTS: lambda project: _plain_results(report_of(named_facts(project))),
 }

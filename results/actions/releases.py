@@ -152,8 +152,9 @@ def freeze_release(*, release: Release, now: datetime) -> None:
     name_for_release(release=release, studies=studies)
     texts = {name: getattr(release, name) for name in _TEXTS}
     about = About(release=release.name, made_on=release.made_at.date().isoformat(), **texts)
-    card = studies_card(release.studies(), about)
-    name, digest, counts = store_rows(release, _current_rows(release, studies))
+    names = dict(release.pseudonyms.values_list("annotator_id", "name"))
+    card = studies_card(release.studies(), about, names)
+    name, digest, counts = store_rows(release, _current_rows(release, studies, names))
     kept = {
         "file": name,
         "sha256": digest,
@@ -195,8 +196,7 @@ def store_rows(release: Release, rows: Iterable[tuple[RowType, Any]]) -> tuple[s
         return default_storage.save(f"releases/{release.pk}/{sha256}.jsonl", File(out)), sha256, counts
 
 
-def _current_rows(release: Release, studies: list[Study]) -> Iterator[tuple[RowType, Any]]:
-    names = dict(release.pseudonyms.values_list("annotator_id", "name"))
+def _current_rows(release: Release, studies: list[Study], names: Mapping[int, str]) -> Iterator[tuple[RowType, Any]]:
     released = release.studies()
     yield from zip(repeat("instances"), instances_of_studies(released))
     yield from zip(repeat("descriptions"), descriptions_of_studies(released, names))

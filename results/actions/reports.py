@@ -6,9 +6,11 @@ from pathlib import Path
 
 from results.actions.atomic_files import why_not, write_atomically
 from results.actions.charts import draw_all
+from results.actions.pseudonyms import name_annotators
 from results.errors import CannotExport
 from results.queries.reports.report_rows import project_facts
 from results.reports.build import report_of
+from results.reports.facts import ProjectFacts
 from results.reports.formats import get_files
 from studies.models import Project
 
@@ -21,9 +23,15 @@ class WrittenReport:
     paths: list[Path]
 
 
+def named_facts(project: Project) -> ProjectFacts:
+    """Return the facts of `project` for its report, with a pseudonym for everybody."""
+    name_annotators(project=project)
+    return project_facts(project)
+
+
 def write_report(*, project: Project, format: str, folder: Path | None, now: datetime) -> WrittenReport:
     """Build the report of `project` and write its files into `folder`, if given. Raises CannotExport."""
-    facts = project_facts(project)
+    facts = named_facts(project)
     if not facts.has_something_to_report:
         raise CannotExport(
             f"There is nothing to report: no study of {project.slug} has been launched, no model has answered, and no "

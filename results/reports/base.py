@@ -10,7 +10,7 @@ SEED = 7
 # The program's version, as in pyproject.toml.
 LINEUP = "0.1.0"
 # Raised when tables or columns of a report change name or meaning.
-REPORT_VERSION = 10
+REPORT_VERSION = 11
 
 INSTANCES = "instances"
 
@@ -147,9 +147,9 @@ class Table:
 class Point:
     """A value, with its interval if known.
 
-    `expected`: what the value would be by chance. `x`: its place on the horizontal axis, of a bar from `x` to `x_end`;
-    times in milliseconds since 1970. `link`: what its mark leads to on pages: the query of the list of the instances
-    that it counts, starting with a question mark, or the pseudonym of the person that it is about; "" without.
+    `expected`: the value expected by chance. `x`: position on the horizontal axis (a bar ends at `x_end`); times are in
+    milliseconds since 1970. `link`: target of its mark on pages, "" without: the query of the list of instances that it
+    counts, starting with a question mark, or the pseudonym of its person.
     """
 
     label: str
@@ -180,14 +180,14 @@ class Reference:
 class Chart:
     """A chart.
 
-    `description`: what it shows in words, for people who cannot see it. `shown` as for columns. `axis`: title of the
-    axis of values. `references`: drawn as dashed lines. `method`: how its values are computed, "" where the notes of
-    the tables beside it say so. `is_simulated`: whether simulated answers are in it, which its files then say.
+    `description`: text for people who cannot see it. `shown`: as for columns. `axis`: title of the value axis.
+    `references`: dashed lines. `method`: how its values are computed, "" if the notes of its tables say so.
+    `is_simulated`: it has simulated answers, and its files say so.
 
-    `form`: with a row for each label `bars` from zero, `dots` with their intervals, `stacked` shares of a whole,
-    `diverging` shares of the ordered steps of a scale to both sides of its middle, or `heat`, a cell for each label and
-    series; over a horizontal axis with the title `x_axis` a `histogram`, a `line` (dashed for all series but the first)
-    or a `scatter` plot. The references of a histogram are on its horizontal axis, which has times if `x_is_time`.
+    `form`: charts with a row per label are `bars`, `dots` with intervals, `stacked` shares of a whole, `diverging`
+    shares of the steps of a scale around its middle, and `heat`, with a cell per label and series. Charts with a
+    horizontal axis titled `x_axis` are a `histogram`, a `line` (dashed except for the first series) and a `scatter`
+    plot. A histogram has its references on the horizontal axis, which shows times if `x_is_time`.
     """
 
     name: str
@@ -209,7 +209,7 @@ class Chart:
 
     @property
     def has_long_labels(self) -> bool:
-        """Whether the labels of its rows are above the rows, since they leave too little room beside them."""
+        """Whether row labels are above their rows, because they are too long to be beside them."""
         labels = (point.label for series in self.series for point in series.points)
         return not self.x_axis and max(map(len, labels), default=0) > LONGEST_SHORT_LABEL
 

@@ -56,7 +56,7 @@ def range_over_both(values: Sequence[float], people: Sequence[Hashable] | None, 
 
 
 def chart_intervals_note(reasons: Iterable[tuple[str, str | None]]) -> str:
-    """Return what the intervals of a chart are for, and which of its dots have none and why.
+    """Return the note on the intervals of a chart: what they generalise to, and which dots have none and why.
 
     reasons: the name of each dot, and why it has no interval, None if it has one.
     """
@@ -68,7 +68,7 @@ def chart_intervals_note(reasons: Iterable[tuple[str, str | None]]) -> str:
 
 
 def intervals_note(about: str, reasons: Iterable[tuple[str, str | None]]) -> str:
-    """Return `about`, a sentence about the intervals of a chart, and which of its dots have none and why."""
+    """Return `about`, a sentence on the intervals of a chart, followed by the dots without one and the reasons."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in reasons:
         if reason is not None:
@@ -78,9 +78,9 @@ def intervals_note(about: str, reasons: Iterable[tuple[str, str | None]]) -> str
 
 
 def intervals_axis(values: str, series: Iterable[Series], reasons: Iterable[str | None] = ()) -> str:
-    """Return the title of an axis of `values` with what the lines are, or why there are none.
+    """Return the axis title of `values`, which also explains the interval lines, or why there are none.
 
-    reasons: why dots have no interval; None for a dot with one. The axis says a short one that all share.
+    reasons: why dots have no interval; None for a dot with one. The title gives a short reason that all dots share.
     """
     if any(point.low is not None and point.high is not None for each in series for point in each.points):
         return f"{values}; lines: 95 % intervals"

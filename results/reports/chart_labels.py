@@ -35,10 +35,11 @@ OVERFLOW, OVERFLOW_OF_WIDE = 140, 80
 
 @dataclass(frozen=True)
 class Label:
-    """The name of a series beside the mark with the row `label`: from `x`, a value, in the direction of `align`.
+    """The position of a series' name at one of its marks, in the row `label`.
 
-    `y`: the value of the mark in a scatter plot, `dy` how much lower the name is. `after`: how far right of `x` the
-    name is with a square in its colour before it, since it is not at its mark; None for others.
+    `x`: the value where the name starts, in the direction of `align`. `y`: the value of the mark in a scatter plot;
+    `dy`: the offset below it. `after`: the offset right of `x` of a name that is away from its mark, which then has a
+    square in its colour; None for the others.
     """
 
     series: str
@@ -72,9 +73,9 @@ def _sums(chart: Chart) -> dict[str, float]:
 
 
 def place_labels(chart: Chart, width: float) -> list[Label]:
-    """Return a label for each series of a chart whose plot is so wide; none if one of them has no room.
+    """Return a label for each series, in a plot of this width; none if any series has no room.
 
-    The only series of a chart is named too where its marks are dots: without a legend nothing else would name it.
+    A single series is labelled only if its marks are dots, because nothing else would name it.
     """
     named = [each for each in chart.series if each.points]
     least = 1 if chart.form == "dots" else 2
@@ -89,8 +90,8 @@ def _ends(point: Point) -> list[float]:
     return [end for end in (point.value, point.low, point.high) if end is not None]
 
 
-def _beside(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
-    """Return names in the lines of their series, in the first row with room; best where no reference crosses them."""
+def _label_intervals(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
+    """Label intervals: each name at the first interval with room, if possible where no reference crosses it."""
     low, high = domain_of(chart)
     unit = (high - low) / width
     lines = [reference.value for reference in chart.references]
@@ -120,10 +121,10 @@ def _crosses(place: Label, length: float, line: float) -> bool:
     return place.x < line < place.x + length if place.align == "left" else place.x - length < line < place.x
 
 
-def _after_numbers(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
-    """Return names after the numbers at the ends of bars.
+def _label_bars(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
+    """Label bars: names after the numbers at their ends.
 
-    Best in the first row that has all of them with room, then each in the first row with room or of the shortest bar.
+    If possible all in the first row with room for all; else each in the first row with room, or at its shortest bar.
     """
     _, high = domain_of(chart)
     found: list[Label] = []
@@ -146,8 +147,8 @@ def _after_numbers(chart: Chart, named: Sequence[Series], width: float) -> list[
     return next((rows[label] for label in order if len(rows.get(label, ())) == len(named)), found)
 
 
-def _inside(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
-    """Return names in the middle of a part of a bar, in the first row with room, or else after the end of a bar."""
+def _label_bar_parts(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
+    """Label the parts of bars: each name inside the first part with room, or else after the end of a bar."""
     low, high = domain_of(chart)
     begins = begins_of(chart)
     found: list[Label] = []
@@ -162,13 +163,13 @@ def _inside(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
         found += [first] if first else []
     inside = {label.series for label in found}
     outside = [series for series in named if series.name not in inside]
-    return [*found, *_after_bars(outside, begins, width, high - low, low)]
+    return [*found, *_label_bar_ends(outside, begins, width, high - low, low)]
 
 
-def _after_bars(
+def _label_bar_ends(
     series: Sequence[Series], ends: Mapping[str, float], width: float, span: float, low: float
 ) -> Iterator[Label]:
-    """Yield names after the ends of the bars of the first row in which each has a part, while there is room.
+    """Yield names after the bar ends of the first row in which each series has a part, while there is room.
 
     ends: row -> end of its bar. span: of the axis of values, which begins at `low`.
     """
@@ -211,8 +212,8 @@ class _Box:
         return across and self.top < other.bottom and other.top < self.bottom
 
 
-def _among_dots(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
-    """Return names beside, above or below a dot of their series, where they meet no other dot and no other name."""
+def _label_dots(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
+    """Label a scatter plot: names beside, above or below a dot, where they overlap no other dot or name."""
     low, high = domain_of(chart)
     right = end_of_x(chart)
     dots = {
@@ -254,9 +255,9 @@ def _free_place(
 
 
 def name_people(chart: Chart, width: float) -> list[Label]:
-    """Return the pseudonyms of the people in a scatter plot who are farthest from the median, where there is room.
+    """Label the people farthest from the median in a scatter plot by pseudonym, if there is room.
 
-    The distance is the larger one of both directions, each as a share of the largest.
+    A distance is the larger of both directions, each as a share of the largest.
     """
     if chart.form != "scatter":
         return []
@@ -295,10 +296,10 @@ def _distances(values: Sequence[float]) -> list[float]:
     return [abs(value - middle) / most for value in values]
 
 
-def _over_bins(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
-    """Return names above each other with squares in their colours, as far right as all bars there are lower.
+def _label_bins(chart: Chart, named: Sequence[Series], width: float) -> list[Label]:
+    """Label a histogram: names stacked with squares in their colours, as far right as all bars below are lower.
 
-    Names would hide narrow bars, and a name beside them would not say which part of a bar it means.
+    Names inside would hide narrow bars, and a name beside them would not show which part it means.
     """
     totals: dict[float, float] = {}
     right = 0.0
@@ -326,10 +327,10 @@ def end_of_x(chart: Chart) -> float:
 
 _Places = Callable[[Chart, Sequence[Series], float], list[Label]]
 _PLACES: Mapping[str, _Places] = {
-    "bars": _after_numbers,
-    "dots": _beside,
-    "stacked": _inside,
-    "diverging": _inside,
-    "scatter": _among_dots,
-    "histogram": _over_bins,
+    "bars": _label_bars,
+    "dots": _label_intervals,
+    "stacked": _label_bar_parts,
+    "diverging": _label_bar_parts,
+    "scatter": _label_dots,
+    "histogram": _label_bins,
 }

@@ -197,7 +197,8 @@ class StudyFacts:
 
     `scored`: answers that their kind scores itself. `measured`: questions with several answers, by each agreement
     measure of their kind. `ethics`: the approval that its study file names. `minimum_hourly_pay`: of the site, in the
-    study's currency, None without one.
+    study's currency, None without one. `names`: annotator -> the name that the report gives them: a pseudonym of the
+    project or of a release; without one they are named by their place.
     """
 
     slug: str
@@ -242,6 +243,7 @@ class StudyFacts:
     measured: Sequence[MeasuredQuestion] = ()
     ethics: str = ""
     minimum_hourly_pay: Decimal | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def kinds(self) -> list[str]:

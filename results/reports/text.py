@@ -78,7 +78,7 @@ def category_label(category: tuple[str, str]) -> str:
 
 
 def short_model_names(names: Iterable[str]) -> dict[str, str]:
-    """Return model -> its name without its weights, or its whole name if that would be the name of several.
+    """Return model -> its name without its weights, or its full name if several share the short one.
 
     Example: "CLIP 1 (d26faefd4fad)" is "CLIP 1".
     """

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from background.tasks import send
 from results.actions.charts import look_up_charts, stored_drawings
-from results.queries.reports.report_rows import project_facts
+from results.actions.reports import named_facts
 from results.reports.build import report_of
 from results.reports.formats import FORMATS, get_files
 from results.views.guards import project_view
@@ -25,7 +25,7 @@ def report(request: HttpRequest, project: Project, format: str) -> HttpResponse:
     """Return the files of the report; built during the request, in a fraction of a second."""
     if format not in FORMATS:
         raise Http404
-    facts = project_facts(project)
+    facts = named_facts(project)
     if not facts.has_something_to_report:
         messages.error(request, "There is nothing to report yet: no study has been launched, no model has answered.")
         return redirect("project_results", project.slug)

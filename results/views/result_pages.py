@@ -9,10 +9,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from results.actions.cached_statistics import CachedStatistics, compute_now, whole_report
+from results.actions.reports import named_facts
 from results.models import KeptNumbers, StoredChart
 from results.queries.instances.human_model_disagreement import human_model_disagreements
 from results.queries.people.text_authors import asking_studies, written_kinds
-from results.queries.reports.report_rows import project_facts
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_project
 from results.reports.base import Report
@@ -99,7 +99,7 @@ def project_table(request: HttpRequest, project: Project, table: str, format: st
     """Return one table of the results of `project` as a file."""
     kept = numbers_for(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))
     stored = None if kept is None else _project_cards(kept)
-    return _table_file(stored, lambda: report_of(project_facts(project)), table, format, project.slug)
+    return _table_file(stored, lambda: report_of(named_facts(project)), table, format, project.slug)
 
 
 @study_view(Verb.VIEW)

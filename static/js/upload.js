@@ -9,7 +9,7 @@ const AT_ONCE = 3;
 const MOST_TABLES = 30;
 const LONGEST_WAIT = 8000;
 const LONGEST_SILENCE = 120000;
-const NOTHING_TO_IMPORT = "Nothing of this can be imported. Drop CSV, TSV, JSON, JSONL, Parquet, zip or image files.";
+const NOTHING_TO_IMPORT = "None of these files can be imported. Drop CSV, TSV, JSON, JSONL, Parquet, zip or image files.";
 
 let piece = 1 << 18;
 
@@ -42,7 +42,7 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     }
     // The rows can also lie in a zip.
     if (!files.some(({ part, name }) => part === "rows" || /\.zip$/i.test(name))) {
-      told.textContent = "Choose the file with the rows to be imported.";
+      told.textContent = "Choose the file with the rows to import.";
       return;
     }
     setBusy(form, true);
@@ -62,7 +62,7 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
       setBusy(form, false);
       return;
     }
-    told.textContent = "Everything is sent.";
+    told.textContent = "All files are uploaded.";
     setBusy(form, false);
     for (const field of form.querySelectorAll("input[type=file]")) {
       field.disabled = true;
@@ -343,7 +343,7 @@ async function patiently(fetching, note) {
       }
       // The line broke.
     }
-    note("The connection is away. This goes on by itself.");
+    note("The connection was lost. The upload continues automatically.");
     await pause(wait);
   }
 }

@@ -136,8 +136,8 @@ def ask_again(*, study: Study, slug: str, title: str, instances: Sequence[int], 
     if len(instances) > MOST_NAMED:
         raise StudyError(
             f"{len(instances):,} instances are selected, but a study file can list at most "
-            f"{MOST_NAMED:,}. Select fewer, or duplicate the study and select by type, subtype or "
-            "split."
+            f"{MOST_NAMED:,}. Select fewer, or duplicate the study and select by type, subtype, "
+            "split or tag."
         )
     own = Instance.objects.filter(project=study.project_id, pk__in=instances).order_by("id")
     keys = list(own.values_list("key", flat=True))

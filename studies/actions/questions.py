@@ -12,7 +12,7 @@ from studies.batches import Progress, create_in_batches, ignore_progress
 from studies.descriptions import DESCRIPTION, descriptions_of
 from studies.errors import StudyError
 from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, Kind, NewQuestion, get_kind, usual_ask
-from studies.models import Instance, InstanceImage, PracticeQuestion, Question, Study
+from studies.models import Instance, InstanceImage, PracticeQuestion, Question, Study, Tag
 
 BATCH = 500
 # Longer lists show the first instances and the count.
@@ -60,6 +60,10 @@ def selected_instances(study: Study) -> QuerySet[Instance]:
     for column, wanted in picked.items():
         if wanted:
             chosen = chosen.filter(**{f"{column}__in": wanted})
+    if selection.tags:
+        # Not a join, which would repeat an instance that has two of the tags.
+        tagged = Tag.instances.through.objects.filter(tag__project=study.project_id, tag__name__in=selection.tags)
+        chosen = chosen.filter(pk__in=tagged.values("instance"))
     practised = [question.instance for question in study.design.practice.questions]
     return chosen.exclude(key__in=practised).order_by("id")
 
@@ -133,7 +137,7 @@ def refuse_unaskable(problems: Sequence[str]) -> None:
     if problems:
         more = len(problems) - PROBLEMS_SHOWN
         tail = [f"... and {more} more instances cannot be asked about."] if more > 0 else []
-        tail.append("Correct these, or choose other instances by type, subtype, split or key.")
+        tail.append("Correct these, or choose other instances by type, subtype, split, tag or key.")
         raise StudyError(*problems[:PROBLEMS_SHOWN], *tail)
 
 

@@ -4,11 +4,12 @@ from django.db.models import Count, QuerySet
 
 from studies.actions.questions import reachable_instances, selected_instances
 from studies.errors import StudyError
-from studies.models import Instance, Study
+from studies.models import Instance, Study, Tag
 from studies.wording import format_count
 
 # Further values are counted together.
 MOST_NAMED = 5
+_COLUMNS = {"keys": "key", "tags": "tags__name"}
 
 
 def check_selection(study: Study) -> None:
@@ -29,7 +30,7 @@ def _explain_empty(study: Study) -> str:
     if not n:
         return f"Project {study.project.slug} has no instances. Import some first."
     found = {
-        name: all_there_are.filter(**_selection_filter(name, wanted)).count()
+        name: all_there_are.filter(**_selection_filter(name, wanted)).distinct().count()
         for name, wanted in _selection_values(study).items()
     }
     of = format_count(n, "instance")
@@ -49,18 +50,22 @@ def _explain_empty(study: Study) -> str:
 
 def _selection_values(study: Study) -> dict[str, tuple[str, ...]]:
     selection = study.design.instances
-    given = {name: getattr(selection, name) for name in ("type", "subtype", "split", "keys")}
+    given = {name: getattr(selection, name) for name in ("type", "subtype", "split", "keys", "tags")}
     return {name: wanted for name, wanted in given.items() if wanted}
 
 
 def _selection_filter(name: str, wanted: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    return {f"{'key' if name == 'keys' else name}__in": wanted}
+    return {f"{_COLUMNS.get(name, name)}__in": wanted}
 
 
 def _say_matches(study: Study, name: str, all_there_are: QuerySet[Instance], of: str) -> str:
     sentence = f"`{name}: {_format_values(_selection_values(study)[name])}` matches 0 of {of}"
     if name == "keys":
         return f"{sentence}. Correct the keys."
+    if name == "tags":
+        tags = [*Tag.objects.filter(project=study.project_id).values_list("name", flat=True)[: MOST_NAMED + 1]]
+        has = f"The project has the tags {_format_values(tuple(tags))}" if tags else "No instance has a tag"
+        return f"{sentence}. {has}. Change `instances.tags`, or tag instances on the Instances page."
     times = all_there_are.values_list(name).annotate(times=Count("pk")).order_by("-times", name)
     return f"{sentence}; {_say_values(name, dict(times))}. Change `instances.{name}`, or import instances that have it."
 

@@ -25,7 +25,7 @@ def copy_source(source: str, design: Design, *, study: str, title: str, keys: Se
     changes: dict[Path, Any] = {("study",): study, ("title",): title}
     if keys:
         only = design.instances.model_copy(
-            update={"sample": None, "type": (), "subtype": (), "split": (), "keys": tuple(keys)}
+            update={"sample": None, "type": (), "subtype": (), "split": (), "tags": (), "keys": tuple(keys)}
         )
         wanted = wanted.model_copy(update={"instances": only})
         changes["instances",] = ({"from": only.from_study} if only.from_study else {}) | {"keys": list(keys)}

@@ -74,7 +74,8 @@ def entry(
     """
     extra = Entry(default, limits, since, default if before is ... else before, group, first, label)
     if optional:
-        return Field(default, alias=alias, json_schema_extra=extra, exclude_if=lambda value: value == default)
+        stored = tuple(default) if isinstance(default, list) else default
+        return Field(stored, alias=alias, json_schema_extra=extra, exclude_if=lambda value: value == stored)
     return Field(alias=alias, json_schema_extra=extra)
 
 

@@ -28,6 +28,10 @@ VERSION = 5
 MOST_ANSWERS = 100
 # Purposes of a study; `studies.models.Purpose` has their labels.
 PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
+# Only these accept and reject instances; in other studies answers only agree or conflict.
+ACCEPTING = ("filter", "collection")
+# Trials: they accept like the real study, unless the right answers are known.
+TRYING = ("pilot",)
 # What annotators who end before the last question do: return the submission, or enter a code.
 WAYS_OUT = ("return", "code")
 # Whether choosing an option sends the answer: never, if the annotator turns it on, or unless they turn it off.
@@ -114,6 +118,8 @@ class InstanceSelection(Section):
     subtype: tuple[str, ...] = entry([], uniqueItems=True)
     split: tuple[str, ...] = entry([], uniqueItems=True)
     keys: tuple[str, ...] = entry([], uniqueItems=True)
+    tags: tuple[str, ...] = entry([], optional=True, uniqueItems=True)
+    """Instances with one of these tags."""
 
 
 class SurveyLayout(Section):
@@ -319,6 +325,11 @@ class Design(Section):
     def is_live(self) -> bool:
         """Whether its questions come from another study one by one, while it is open."""
         return bool(self.instances.from_study) and self.instances.sample is None
+
+    @property
+    def accepts(self) -> bool:
+        """Whether its answers accept and reject instances; not in a baseline."""
+        return self.purpose in ACCEPTING or (self.purpose in TRYING and not self.knows_right)
 
     @property
     def knows_right(self) -> bool:

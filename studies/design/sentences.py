@@ -66,6 +66,8 @@ def _instances(design: Design) -> str:
     if chosen.sample is not None:
         what = f"a random sample of {chosen.sample:,} of {what}"
     kept = [f"{name} {_join_words(each)}" for name in ("type", "subtype", "split") if (each := getattr(chosen, name))]
+    if chosen.tags:
+        kept.append(f"{'one of the tags' if len(chosen.tags) > 1 else 'the tag'} {_join_words(chosen.tags)}")
     if chosen.keys:
         kept.append(f"one of {format_count(len(chosen.keys), 'key')}")
     return f"{what} with {_join_words(kept)}" if kept else what

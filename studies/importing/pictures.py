@@ -73,7 +73,13 @@ def measure(data: bytes, *, max_pixels: int) -> PictureFacts:
 
 
 def decode(data: bytes, *, max_pixels: int) -> tuple[PictureFacts, Image.Image]:
-    """Decode the whole picture; return its facts and pixels: upright, 8-bit sRGB, transparency on white.
+    """Decode the whole picture; return its facts and pixels (`decode_pixels`). Raises NotAPicture."""
+    format, pixels = decode_pixels(data, max_pixels=max_pixels)
+    return PictureFacts(pixels.width, pixels.height, format, _placeholder(pixels)), pixels
+
+
+def decode_pixels(data: bytes, *, max_pixels: int) -> tuple[str, Image.Image]:
+    """Decode the whole picture; return its file format and pixels: upright, 8-bit sRGB, transparency on white.
 
     Raises NotAPicture for anything except one complete still picture of at most `max_pixels` pixels.
     """
@@ -88,10 +94,9 @@ def decode(data: bytes, *, max_pixels: int) -> tuple[PictureFacts, Image.Image]:
     held = [image]
     del image
     try:
-        pixels = _in_srgb(held.pop())
+        return format, _in_srgb(held.pop())
     except _DECODER_FAILURES as error:
         raise NotAPicture(f"The image has colours ({mode}) that cannot be shown. Save it as PNG or JPEG.") from error
-    return PictureFacts(pixels.width, pixels.height, format, _placeholder(pixels)), pixels
 
 
 def _placeholder(pixels: Image.Image) -> str:

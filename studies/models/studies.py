@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.crypto import get_random_string
 
+from studies.design.model import ACCEPTING, TRYING
 from studies.models.designs import DesignField
 from studies.models.projects import Project
 
@@ -50,12 +51,6 @@ class Purpose(models.TextChoices):
     PILOT = "pilot", "Pilot"
     QUALIFICATION = "qualification", "Qualification"
     COLLECTION = "collection", "Collection"
-
-
-# Only these accept and reject instances; in other studies answers only agree or conflict.
-ACCEPTING = frozenset({Purpose.FILTER, Purpose.COLLECTION})
-# Trials: they accept like the real study, unless the right answers are known.
-TRYING = frozenset({Purpose.PILOT})
 
 
 def new_public_token() -> str:

@@ -88,7 +88,7 @@ def test_back_to_a_form_that_made_a_draft_leads_to_the_draft(editor: Page, live_
     editor.go_back()
     # What was typed is there, and where it is saved.
     expect(editor.get_by_label("Title")).to_have_value("Which vase is best?")
-    expect(editor.get_by_role("status")).to_contain_text("You sent this form already: it created this.")
+    expect(editor.get_by_role("status")).to_contain_text("You already sent this form, and it created this.")
     editor.get_by_label("Title").fill("Which vase is the best one?")
     editor.get_by_role("button", name="Save", exact=True).last.click()
     expect(editor.get_by_text("The study is changed.")).to_be_visible()
@@ -112,7 +112,7 @@ def test_back_to_the_forms_of_a_copy_and_of_a_project_leads_to_what_they_made(
     editor.wait_for_url("**/projects/birds/")
     editor.go_back()
     expect(editor).to_have_url(f"{live_server.url}/projects/birds/")
-    expect(editor.get_by_role("status")).to_contain_text("You sent this form already")
+    expect(editor.get_by_role("status")).to_contain_text("You already sent this form")
     editor.get_by_role("link", name="Open an empty form").click()
     expect(editor.get_by_label("Name", exact=True)).to_have_value("")
 

@@ -171,9 +171,9 @@ def test_a_dropped_file_that_cannot_be_imported_is_told(
     (tmp_path / "notes.docx").write_bytes(b"PK")
     signed_in.goto(f"{live_server.url}{NEW}")
     drop(signed_in, tmp_path / "notes.docx")
-    expect(signed_in.get_by_text("Nothing of this can be imported.")).to_be_visible()
+    expect(signed_in.get_by_text("None of these files can be imported.")).to_be_visible()
     signed_in.get_by_role("button", name="Upload and check").click()
-    expect(signed_in.get_by_role("status")).to_have_text("Choose the file with the rows to be imported.")
+    expect(signed_in.get_by_role("status")).to_have_text("Choose the file with the rows to import.")
     assert not Upload.objects.exists()
 
 

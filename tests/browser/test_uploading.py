@@ -94,7 +94,7 @@ def break_off(page: Page, address: str, files: list[Path]) -> None:
     choose_files(page, *files)
     with page.expect_response("**/uploads/*/rows/?*"):
         page.get_by_role("button", name="Upload and check").click()
-    expect(page.get_by_role("status")).to_contain_text("The connection is away.")
+    expect(page.get_by_role("status")).to_contain_text("The connection was lost.")
     page.goto(address)
     page.unroute("**/uploads/*/images/?*")
 
@@ -220,7 +220,9 @@ def test_after_a_reload_only_what_is_missing_is_sent(signed_in: Page, live_serve
     signed_in.route("**/uploads/*/*/?*", half)
     choose_files(signed_in, rows, images)
     signed_in.get_by_role("button", name="Upload and import").click()
-    expect(signed_in.get_by_role("status")).to_contain_text("The connection is away. This goes on by itself.")
+    expect(signed_in.get_by_role("status")).to_contain_text(
+        "The connection was lost. The upload continues automatically."
+    )
     # First, or what the line held up goes on before the page is left.
     signed_in.goto(f"{live_server.url}{NEW}")
     signed_in.unroute("**/uploads/*/*/?*")

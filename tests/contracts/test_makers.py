@@ -23,7 +23,7 @@ from studies.design.parser import read_values
 from tests.making.filters.contexts import no_context
 
 TEXTS = [
-    "Two yellow fish swim quickly left of a large blue tent and slowly jump.",
+    "Two yellow fish swim quickly left of a dog in a large blue tent and slowly jump.",
     "Dogs look at cats.",
     "Sleeping.",
     "",

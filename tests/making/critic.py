@@ -16,7 +16,7 @@ from making.filters.base import (
     ModelFilter,
     Verdict,
 )
-from predictions.scorers.base import OpenPicture
+from predictions.scorers import OpenPicture
 from tests.making.painter import STOPS_IN, wait_at_the_gate
 
 UNLOADABLE = "The critic is broken. Mend it."

@@ -27,7 +27,7 @@ def test_a_small_file_has_defaults() -> None:
     (stage,) = pipeline.stages
     assert (pipeline.name, pipeline.seed, pipeline.start.role, pipeline.instances) == ("swaps", 0, "caption", None)
     assert (stage.of, stage.count, stage.policy, stage.filters) == ("start", 1, "swap", [])
-    assert stage.maker.model_dump() == {"tagger": "hanta"}
+    assert stage.maker.model_dump()["tagger"] == "hanta"
 
 
 def test_filters_are_read_with_their_options_in_the_order_of_the_file() -> None:

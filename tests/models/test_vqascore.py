@@ -294,11 +294,11 @@ def save_clip_t5(folder: Path) -> Path:
 
 def t5_score(scorer: ClipT5, text: str, picture: Image.Image) -> float:
     """Return the mean log-probability of "Yes" and its end, asked as the authors do: their score is its exp."""
-    model, words = scorer.model, scorer.tokenizer
+    model, words, processor = scorer.model, scorer.tokenizer, scorer.preprocessing.processor
     side = max(picture.size)
-    square = Image.new("RGB", (side, side), tuple(int(255 * mean) for mean in scorer.process.image_mean))
+    square = Image.new("RGB", (side, side), tuple(int(255 * mean) for mean in processor.image_mean))
     square.paste(picture, ((side - picture.width) // 2, (side - picture.height) // 2))
-    pixels = scorer.process(square, return_tensors="pt")["pixel_values"]
+    pixels = processor(square, return_tensors="pt")["pixel_values"]
     with torch.inference_mode():
         states = model.vision_tower["vision_tower"](pixels, output_hidden_states=True).hidden_states[-2]
         seen = model.mm_projector(states[:, 1:])

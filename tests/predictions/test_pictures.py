@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from predictions.pictures import PAUSES_SECONDS, CannotReadPictures, SourceUnavailable, opener, reader_of
+from predictions.pictures import PAUSES_SECONDS, CannotReadPictures, Pictures, SourceUnavailable, reader_of
 from predictions.s3 import Account, headers_to_get
 from predictions.scorers import NoPicture
 from tests.receivers import Answer, Receiver, Request, answer_with, receiving
@@ -51,7 +51,7 @@ def keep(folder: Path, data: bytes, sha256: str = "") -> str:
 
 
 def open_in(where: str, name: str, token: str = "", account: Account | None = None) -> Image.Image:
-    return opener(reader_of(where, token=token, account=account), max_pixels=1_000)(name)
+    return Pictures(reader_of(where, token=token, account=account), max_pixels=1_000)(name)
 
 
 def address_of(server: Receiver) -> str:

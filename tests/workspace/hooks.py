@@ -14,7 +14,8 @@ URL = "https://receiver.example/news"
 def hook(project: Project | None = None, *, url: str = URL, topics: list[str] | None = None) -> Webhook:
     wanted = Topic.values if topics is None else topics
     by = make_person(f"owner-{Webhook.objects.count()}")
-    return make_webhook(project=project or make_project(), url=url, topics=wanted, by=by, now=NOON)[0]
+    key, _ = make_webhook(project=project or make_project(), url=url, topics=wanted, by=by, now=NOON)
+    return key.webhook
 
 
 def news(webhook: Webhook) -> list[dict[str, Any]]:

@@ -1,10 +1,19 @@
+import re
+from datetime import timedelta
+from typing import Any
+
 import pytest
+import time_machine
+from django.core import mail
 from django.test import Client
+from pytest_django import Settings
 
 from studies.actions.drafts import delete_draft
-from studies.models import Project, Study
+from studies.models import Event, Invitation, Project, Study
 from tests.factories import NOON, TESTS, draw_instance, make_member, make_project
 from tests.pages import signed_in, words_of
+from workspace import webhook_http
+from workspace.models import Token, Webhook, WebhookKey
 
 pytestmark = pytest.mark.django_db
 FORM = "/projects/vases/new-study/form/?kind=best_of_n"
@@ -36,7 +45,7 @@ def test_a_form_opened_again_leads_to_the_draft_and_offers_an_empty_one(editor: 
     assert editor.post(address, typed)["Location"] == "/studies/vases/which-vase/"
     again = editor.get(address, follow=True)
     assert again.redirect_chain == [("/studies/vases/which-vase/form/", 302)]
-    assert "You sent this form already: it created this." in words_of(again)
+    assert "You already sent this form, and it created this." in words_of(again)
     assert f'<a href="{FORM}">Open an empty form</a>' in words_of(again)
     # The key is that of one browser.
     other = signed_in(make_member(Project.objects.get(), "editor", name="bea"))
@@ -76,3 +85,108 @@ def test_a_session_remembers_the_last_forms_only(editor: Client) -> None:
         editor.post(address, typed | {"title": f"Vase {number}"})
     assert editor.get(first).status_code == 200
     assert len(editor.session["form_key"]) == 10
+
+
+# A page with a form that creates a secret, where the form is sent, its fields, and the secret in the page after it.
+TOKENS = (
+    "/tokens/",
+    "/tokens/",
+    {"name": "notebook", "scope": "read", "days": "30", "project": ""},
+    r"lineup_[0-9a-f]{64}",
+)
+MEMBERS = "/projects/vases/members/"
+INVITE = (MEMBERS, f"{MEMBERS}invite/", {"role": "editor", "days": "7", "whom": "Amaia"}, r"/invitations/[0-9a-f]{64}/")
+WEBHOOKS = "/projects/vases/webhooks/"
+HOOK = {"url": "https://93.184.215.14/", "topics": ["release.made"]}
+WEBHOOK = (WEBHOOKS, WEBHOOKS, HOOK, r'id="key" readonly value="([^"]+)"')
+SECRETS = pytest.mark.parametrize(
+    ("page", "address", "fields", "secret"), [TOKENS, INVITE, WEBHOOK], ids=["token", "invitation", "webhook"]
+)
+
+
+@pytest.fixture
+def owner(monkeypatch: pytest.MonkeyPatch) -> Client:
+    monkeypatch.setattr(webhook_http, "look_up", lambda *host_and_port: [])
+    return signed_in(make_member(make_project(), "owner"))
+
+
+def key_in(browser: Client, page: str) -> str:
+    return str(browser.get(page).context["form_key"])
+
+
+def created() -> tuple[int, int, int, int]:
+    return Token.objects.count(), Invitation.objects.count(), Webhook.objects.count(), WebhookKey.objects.count()
+
+
+@SECRETS
+def test_a_double_click_without_scripts_creates_one_secret_and_shows_it(
+    owner: Client, page: str, address: str, fields: dict[str, Any], secret: str
+) -> None:
+    sent = fields | {"form_key": key_in(owner, page)}
+    first = owner.post(address, sent).content.decode()
+    once, told = created(), Event.objects.count()
+    second = owner.post(address, sent)
+    assert second.status_code == 200
+    found = re.findall(secret, second.content.decode())
+    assert len(found) == 1
+    assert found == re.findall(secret, first)
+    assert (created(), Event.objects.count()) == (once, told)
+
+
+@SECRETS
+def test_a_form_sent_again_later_creates_nothing_and_keeps_the_secret(
+    owner: Client, page: str, address: str, fields: dict[str, Any], secret: str
+) -> None:
+    sent = fields | {"form_key": key_in(owner, page)}
+    with time_machine.travel(NOON, tick=False):
+        owner.post(address, sent)
+    once = created()
+    with time_machine.travel(NOON + timedelta(minutes=2), tick=False):
+        again = owner.post(address, sent)
+    assert "You already sent this form. It created " in words_of(again)
+    assert not re.findall(secret, again.content.decode())
+    assert created() == once
+
+
+@SECRETS
+def test_a_secret_cannot_be_told_from_the_form(
+    owner: Client, page: str, address: str, fields: dict[str, Any], secret: str
+) -> None:
+    """It also depends on who sends what: another person, or another page with the same key, gets another."""
+    key = key_in(owner, page)
+    found = re.findall(secret, owner.post(address, fields | {"form_key": key}).content.decode())
+    assert key not in found[0]
+    Webhook.objects.all().delete()
+    other = signed_in(make_member(Project.objects.get(), "owner", name="bea"))
+    others = re.findall(secret, other.post(address, fields | {"form_key": key}).content.decode())
+    assert len(others) == 1
+    assert others != found
+
+
+def test_another_token_is_created_when_the_form_was_changed_after_back(owner: Client) -> None:
+    _, address, fields, _ = TOKENS
+    key = key_in(owner, address)
+    for name in ("notebook", "server"):
+        owner.post(address, fields | {"form_key": key, "name": name})
+    assert sorted(Token.objects.values_list("name", flat=True)) == ["notebook", "server"]
+
+
+def test_a_double_click_on_change_its_key_keeps_the_one_before(owner: Client) -> None:
+    owner.post(WEBHOOKS, HOOK)
+    before = WebhookKey.objects.get()
+    address = f"{WEBHOOKS}{before.webhook_id}/key/"
+    sent = {"hours": "24", "form_key": key_in(owner, WEBHOOKS)}
+    shown = [re.findall(WEBHOOK[3], owner.post(address, sent).content.decode()) for _ in range(2)]
+    assert shown[0] == shown[1] != []
+    assert WebhookKey.objects.count() == 2
+    assert WebhookKey.objects.filter(pk=before.pk).exists()
+
+
+def test_a_double_click_on_invite_mails_the_link_once(owner: Client, settings: Settings) -> None:
+    settings.MAIL_FROM = "lineup@example.org"
+    sent = {"role": "editor", "days": "7", "whom": "", "mail": "amaia@example.org", "form_key": key_in(owner, MEMBERS)}
+    owner.post(f"{MEMBERS}invite/", sent)
+    assert len(mail.outbox) == 1
+    again = owner.post(f"{MEMBERS}invite/", sent)
+    assert len(mail.outbox) == 1
+    assert "Your first click mails it to amaia@example.org." in words_of(again)

@@ -38,9 +38,19 @@ class NewToken:
 
 
 def make_token(
-    *, owner: User, name: str, scope: str, days: int, now: datetime, project: Project | None = None
+    *,
+    owner: User,
+    name: str,
+    scope: str,
+    days: int,
+    now: datetime,
+    project: Project | None = None,
+    secret: str | None = None,
 ) -> NewToken:
-    """Create a token of `owner` for `project`, or for all their projects with None. Raises TokenRefused."""
+    """Create a token of `owner` for `project`, or for all their projects with None. Raises TokenRefused.
+
+    secret: the hexadecimal digits of its text, random by default. A token with these is returned instead of a new one.
+    """
     name = name.strip()
     if not name:
         raise TokenRefused("Write what the token is for, so that you recognise it later.")
@@ -52,18 +62,22 @@ def make_token(
         raise TokenRefused("Choose what the token may do: read, or read and change.")
     if days not in DAYS:
         raise TokenRefused(f"A token lasts {', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]} days.")
-    if Token.objects.revocable().filter(owner=owner, expires_at__gt=now).count() >= MOST_TOKENS:
+    text = PREFIX + (secret or secrets.token_hex(SECRET_BYTES))
+    # Counted first: the same request may create its token at the same time.
+    others = Token.objects.revocable().filter(owner=owner, expires_at__gt=now).count()
+    if others >= MOST_TOKENS and not Token.objects.filter(digest=digest_of(text)).exists():
         raise TokenRefused(f"You have {MOST_TOKENS} tokens already. Revoke one that you no longer use.")
-    text = PREFIX + secrets.token_hex(SECRET_BYTES)
-    token = Token.objects.create(
-        owner=owner,
-        name=name,
+    token, _ = Token.objects.get_or_create(
         digest=digest_of(text),
-        ending=text[-4:],
-        scope=scope,
-        project=project,
-        made_at=now,
-        expires_at=now + timedelta(days=days),
+        defaults={
+            "owner": owner,
+            "name": name,
+            "ending": text[-4:],
+            "scope": scope,
+            "project": project,
+            "made_at": now,
+            "expires_at": now + timedelta(days=days),
+        },
     )
     return NewToken(token, text)
 

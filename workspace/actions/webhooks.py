@@ -15,7 +15,7 @@ from django.db import transaction
 from annotation.models.outcomes import accepted_decisions
 from studies.actions.events import What, record
 from studies.models import Event, Project, Study, StudyState
-from workspace.models import TRIAL, Delivery, DeliveryState, ToldAcceptance, Topic, Webhook, WebhookKey
+from workspace.models import TRIAL, Delivery, DeliveryState, ToldAcceptance, Topic, Webhook, WebhookKey, new_salt
 from workspace.signatures import key_text
 from workspace.webhook_http import AddressRefused, NotReached, check_url, look_up
 
@@ -44,10 +44,13 @@ def check_webhook_url(url: str) -> None:
 
 
 @transaction.atomic
-def make_webhook(*, project: Project, url: str, topics: Iterable[str], by: User, now: datetime) -> tuple[Webhook, str]:
-    """Create a webhook for `topics`; return it and the text of its key. Raises WebhookRefused.
+def make_webhook(
+    *, project: Project, url: str, topics: Iterable[str], by: User, now: datetime, salt: str | None = None
+) -> tuple[WebhookKey, str]:
+    """Create a webhook for `topics`; return its key and the text of it. Raises WebhookRefused.
 
-    Instances accepted before are not reported.
+    Instances accepted before are not reported. salt: of its key, random by default; a key of the project with this one
+    is returned instead of a new one.
     """
     wanted = sorted(set(topics))
     if not wanted or not set(wanted) <= set(Topic.values):
@@ -58,17 +61,19 @@ def make_webhook(*, project: Project, url: str, topics: Iterable[str], by: User,
         raise WebhookRefused(str(error)) from error
     # Lock, so that two requests do not pass the limit together.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if before := WebhookKey.objects.filter(webhook__project=project, salt=salt).first():
+        return before, key_text(before.salt)
     others = Webhook.objects.filter(project=project)
     if others.filter(url=url).exists():
         raise WebhookRefused("This URL already has a webhook. Delete that one first to choose other events.")
     if others.count() >= MOST_WEBHOOKS:
-        raise WebhookRefused(f"The project has {MOST_WEBHOOKS} webhooks already. Delete one that nobody reads.")
+        raise WebhookRefused(f"The project already has {MOST_WEBHOOKS} webhooks. Delete one that is no longer used.")
     webhook = Webhook.objects.create(project=project, url=url, topics=wanted, made_by=by, made_at=now)
     if Topic.INSTANCES_ACCEPTED in wanted:
         _mark_accepted_as_reported(webhook)
-    key = WebhookKey.objects.create(webhook=webhook, made_at=now)
+    key = WebhookKey.objects.create(webhook=webhook, made_at=now, salt=salt or new_salt())
     _record(webhook, What.WEBHOOK_MADE, by=by, now=now, topics=", ".join(wanted))
-    return webhook, key_text(key.salt)
+    return key, key_text(key.salt)
 
 
 def _mark_accepted_as_reported(webhook: Webhook) -> None:
@@ -85,23 +90,27 @@ def accepting_studies(project: Project) -> list[Study]:
 
 
 @transaction.atomic
-def change_key(*, webhook: Webhook, hours: int, by: User, now: datetime) -> str:
-    """Give a webhook a new key and return its text; the previous key also signs for `hours`, of `OVERLAPS`.
+def change_key(
+    *, webhook: Webhook, hours: int, by: User, now: datetime, salt: str | None = None
+) -> tuple[WebhookKey, str]:
+    """Give a webhook a new key; return it and its text. The previous key also signs for `hours`, of `OVERLAPS`.
 
-    Older keys are deleted: at most two are valid at once. Raises WebhookRefused.
+    Older keys are deleted: at most two are valid at once. salt: as in `make_webhook`. Raises WebhookRefused.
     """
     if hours not in OVERLAPS:
         raise WebhookRefused("Choose how long the previous key stays valid.")
     locked = Webhook.objects.select_for_update().get(pk=webhook.pk)
+    if again := WebhookKey.objects.filter(webhook=locked, salt=salt).first():
+        return again, key_text(again.salt)
     WebhookKey.objects.filter(webhook=locked).exclude(expires_at=None).delete()
     before = WebhookKey.objects.filter(webhook=locked)
     if hours:
         before.update(expires_at=now + timedelta(hours=hours))
     else:
         before.delete()
-    key = WebhookKey.objects.create(webhook=locked, made_at=now)
+    key = WebhookKey.objects.create(webhook=locked, made_at=now, salt=salt or new_salt())
     _record(webhook, What.WEBHOOK_KEY_CHANGED, by=by, now=now)
-    return key_text(key.salt)
+    return key, key_text(key.salt)
 
 
 @transaction.atomic

@@ -60,7 +60,8 @@ class Webhooks(ProjectEndpoint):
     @idempotent
     def _make(self, request: Request, wanted: dict[str, Any]) -> Response:
         # The response leaves out the key, because responses to idempotent requests are stored.
-        made, _ = actions.make_webhook(project=self.project, **wanted, by=self.user, now=timezone.now())
+        key, _ = actions.make_webhook(project=self.project, **wanted, by=self.user, now=timezone.now())
+        made = key.webhook
         address = reverse("api_webhook", args=[self.project.slug, made.pk], request=request)
         return Response(WebhookSerializer(made).data, status=201, headers={"Location": address})
 
@@ -104,8 +105,8 @@ class Key(_WebhookEndpoint):
     def post(self, request: Request, project: str, pk: int) -> Response:
         """Give a webhook a new key. It is shown only once; a repeated request creates another key."""
         wanted = self.read(KeyWantedSerializer)
-        key = actions.change_key(webhook=self.one(pk), **wanted, by=self.user, now=timezone.now())
-        return Response(WebhookKeySerializer({"key": key}).data)
+        _, text = actions.change_key(webhook=self.one(pk), **wanted, by=self.user, now=timezone.now())
+        return Response(WebhookKeySerializer({"key": text}).data)
 
 
 class TryOut(_WebhookEndpoint):

@@ -1,4 +1,4 @@
-"""Every page and action of researchers that the search finds, by its words and by other usual words.
+"""All pages and actions that researchers can find by search, with synonyms.
 
 Actions lead to the page where they are confirmed. The actions of a study are those of its header.
 """
@@ -42,7 +42,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class FoundEntry:
-    """An entry for somebody who may use it. `where`: its project and study."""
+    """A search hit: an entry that the user may use. `where`: its project and study."""
 
     title: str
     address: str
@@ -220,7 +220,7 @@ def find_pages_and_actions(
     project: Project | None,
     study: Study | None,
 ) -> list[FoundEntry]:
-    """Return the entries with all these words that `user` may use, those of here first, then those named so.
+    """Return the entries with all these words that `user` may use: nearest pages first, then matches in the title.
 
     projects, studies: all that the user may see. project, study: those of the page that the search was sent from. Some
     of the words may name a project or a study instead.
@@ -275,7 +275,7 @@ def _split(text: str) -> list[str]:
 
 
 def _matching(searched: Iterable[str], text: str) -> set[str]:
-    """Return the searched words that `text` has, also as beginnings of words."""
+    """Return the searched words that start a word of `text`, or are such a word with an ending."""
     words = _split(text)
     return {each for each in searched if any(_is_meant(each, word) for word in words)}
 

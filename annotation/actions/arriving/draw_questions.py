@@ -59,14 +59,27 @@ def count_ready(study: Study, *, now: datetime) -> int:
     return _ready_decisions(study, study.fed_by, bars, among, now=now).count()
 
 
+def accepted_about(study: Study, *, now: datetime, among: QuerySet[Instance] | None = None) -> list[About]:
+    """Return the instances that `study` accepted, each with what acceptance added, oldest first.
+
+    among: only these; None for all.
+    """
+    accepted = _accepted_decisions(study, now=now)
+    return _about_accepted(study, accepted if among is None else accepted.filter(question__instance__in=among))
+
+
+def _accepted_decisions(study: Study, *, now: datetime) -> QuerySet[Decision]:
+    """Return the decisions of the accepted items of `study` that nobody can undo any more."""
+    accepted = accepted_items(study)
+    return accepted if study.design.answering.one_action == "off" else accepted.filter(decided_at__lte=now - UNDO)
+
+
 def _ready_decisions(
     study: Study, feeding: Study, bars: BarredQuestions, among: QuerySet[Instance], *, now: datetime
 ) -> QuerySet[Decision]:
     drawn = Question.objects.filter(study=study, instance=OuterRef("question__instance"))
-    accepted = accepted_items(feeding).exclude(Exists(drawn))
+    accepted = _accepted_decisions(feeding, now=now).exclude(Exists(drawn))
     accepted = accepted.filter(question__instance__in=among)
-    if feeding.design.answering.one_action != "off":
-        accepted = accepted.filter(decided_at__lte=now - UNDO)
     if bars.instances:
         accepted = accepted.exclude(question__instance__in=bars.instances)
     return accepted
@@ -75,7 +88,10 @@ def _ready_decisions(
 def _draw_accepted(
     study: Study, feeding: Study, bars: BarredQuestions, among: QuerySet[Instance], limit: int | None, *, now: datetime
 ) -> list[About]:
-    accepted = _ready_decisions(study, feeding, bars, among, now=now)
+    return _about_accepted(feeding, _ready_decisions(study, feeding, bars, among, now=now), limit)
+
+
+def _about_accepted(feeding: Study, accepted: QuerySet[Decision], limit: int | None = None) -> list[About]:
     found = accepted.select_related("question").order_by("decided_at", "question_id")[:limit]
     if feeding.design.asks_several:
         # Every question about an instance may have added something to it.

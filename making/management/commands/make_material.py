@@ -8,6 +8,7 @@ from django.utils import timezone
 from background.job_runner import run
 from background.models import Job, JobState
 from background.tasks import send
+from making.actions.accepted import studies_of
 from making.actions.pipelines import request_pipeline
 from making.models import Pipeline
 from making.queries.yields import stage_yields, started_with
@@ -67,8 +68,14 @@ class Command(ActionCommand):
                 "see its progress."
             )
             return
-        made = pipeline.candidates.filter(instance__isnull=False).count()
+        made = pipeline.instances.count()
         self.stdout.write(f"{format_count(made, 'instance')} made.")
+        for study in studies_of(pipeline):
+            self.stdout.write(f"Study {study.slug}: {study.get_state_display().lower()}.")
+        if pipeline.waits_for_people:
+            self.stdout.write(
+                "A worker continues the pipeline when people accept instances. Or run this command again."
+            )
 
 
 def _read(file: Path) -> str:

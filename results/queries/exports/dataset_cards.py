@@ -1,7 +1,7 @@
 """Collect the contents of dataset cards."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 
 from results.exporting.card_text import Origin, PredictionModel, dataset_card
@@ -16,9 +16,12 @@ from studies.actions.projects.datasets import dataset_studies
 from studies.models import Project, Study
 
 
-def studies_card(studies: Sequence[Study], about: About) -> DatasetCard:
-    """Return the card of what `studies`, one or more of a project, accepted."""
-    facts = release_facts(studies)
+def studies_card(studies: Sequence[Study], about: About, names: Mapping[int, str] | None = None) -> DatasetCard:
+    """Return the card of what `studies`, one or more of a project, accepted.
+
+    names: annotator -> name in it, by default the pseudonyms in the project.
+    """
+    facts = release_facts(studies, names)
     project = studies[0].project
     about = replace(about, kept_by=[study.slug for study in dataset_studies(project)])
     origins: Counter[Origin] = Counter()
@@ -32,8 +35,10 @@ def studies_card(studies: Sequence[Study], about: About) -> DatasetCard:
         images = item.pair_images.values() if item.key in counted else item.images
         counted |= {item.key} if item.item else set()
         origins.update(Origin(image.role, image.source, image.licence, image.generator) for image in images)
-    names = [field.name for field in fields(PredictionModel)]
-    models = Counter(PredictionModel(*(getattr(row, name) for name in names)) for row in released_predictions(studies))
+    columns = [field.name for field in fields(PredictionModel)]
+    models = Counter(
+        PredictionModel(*(getattr(row, name) for name in columns)) for row in released_predictions(studies)
+    )
     name = studies[0].slug if len(studies) == 1 else project.slug
     card = dataset_card(
         facts, report_of(facts), name=name, size=splits.total(), origins=origins, models=models, about=about

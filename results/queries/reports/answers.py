@@ -1,6 +1,7 @@
 """Rows behind the results of a single study; the database groups equal ones."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Count, Min, QuerySet
@@ -8,7 +9,13 @@ from django.db.models import Count, Min, QuerySet
 from annotation.models import Response
 from annotation.models.responses import took_ms
 from results.queries.instances.human_model_disagreement import human_model_disagreements
-from results.queries.reports.report_rows import instances_predicted, mismatched_predictions, model_facts, study_facts
+from results.queries.reports.report_rows import (
+    instances_predicted,
+    mismatched_predictions,
+    model_facts,
+    pseudonyms_in,
+    study_facts,
+)
 from results.reports.facts import LabelSpace, ProjectFacts
 from results.reports.sections.answers import AnswerDetails, TimedAnswers
 from studies.kinds.base import IN_ORDER
@@ -20,7 +27,7 @@ def facts_alone(study: Study) -> ProjectFacts:
 
     Includes models only if right answers are known.
     """
-    facts = study_facts(study)
+    facts = replace(study_facts(study), names=pseudonyms_in(study.project))
     return ProjectFacts(
         slug=study.project.slug,
         name=study.project.name,

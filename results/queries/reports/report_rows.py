@@ -1,6 +1,6 @@
 """Rows for reports: a fixed number of queries per study at any size."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from annotation.minimum_pay import minimum_hourly_pay
 from annotation.models import Decision, Removal, Response, Session
 from predictions.models import Prediction
 from predictions.queries.contents import mismatched_instances, stale_predictions
+from results.models import Pseudonym
 from results.queries.instances.human_model_disagreement import human_model_disagreements, model_correctness
 from results.queries.people.payments_due import owed_sums
 from results.queries.reports.added_answers import PlannedSurveys, planned_surveys
@@ -48,8 +49,9 @@ MISMATCHES_SHOWN = 100
 def project_facts(project: Project) -> ProjectFacts:
     """Return the facts of `project`: all its launched studies, in pipeline order."""
     rows = Instance.objects.filter(project=project).order_by("id").values_list("pk", "type", "subtype")
+    names = pseudonyms_in(project)
     return replace(
-        _project(project, [study_facts(study) for study in in_pipeline_order(project)]),
+        _project(project, [replace(study_facts(study), names=names) for study in in_pipeline_order(project)]),
         categories={pk: (type, subtype) for pk, type, subtype in rows.iterator(chunk_size=CHUNK)},
         models=list(model_facts(project)),
         predicted_by=instances_predicted(project),
@@ -59,14 +61,22 @@ def project_facts(project: Project) -> ProjectFacts:
     )
 
 
+def pseudonyms_in(project: Project) -> dict[int, str]:
+    """Return annotator -> pseudonym in `project`, of everybody who has one (`results.actions.pseudonyms`)."""
+    return dict(Pseudonym.objects.filter(project=project).values_list("annotator_id", "name"))
+
+
 def _removed_count(project: Project, why: str) -> int:
     """Return the number of people whose answers do not count in `project` for that reason."""
     removed = Removal.objects.filter(project=project, why=why, ended_at=None).order_by()
     return removed.values("annotator").distinct().count()
 
 
-def release_facts(studies: Sequence[Study]) -> ProjectFacts:
-    """Return the facts of the data that `studies` accepted: how it was made, and who answered about it."""
+def release_facts(studies: Sequence[Study], names: Mapping[int, str] | None = None) -> ProjectFacts:
+    """Return the facts of the data that `studies` accepted: how it was made, and who answered about it.
+
+    names: annotator -> name in a release, whose card must not contain the pseudonyms of the project; these by default.
+    """
     project = studies[0].project
     facts = project_facts(project)
     slugs = {each.slug for each in release_studies(studies)}
@@ -74,7 +84,9 @@ def release_facts(studies: Sequence[Study]) -> ProjectFacts:
     return replace(
         facts,
         dataset=[study.slug for study in studies],
-        studies=[each for each in facts.studies if each.slug in slugs],
+        studies=[
+            replace(each, names=each.names if names is None else names) for each in facts.studies if each.slug in slugs
+        ],
         disagreements=[each for each in facts.disagreements if each.study in slugs],
         sources=[SourceFacts(*row) for row in files.values_list("source_file", "caption_rule").annotate(n=Count("pk"))],
     )

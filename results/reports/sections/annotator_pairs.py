@@ -1,5 +1,6 @@
 """Agreement of each pair of annotators with the same survey, by kind, and its mean."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -33,8 +34,9 @@ LEVEL = 0.95
 class PairAgreement:
     """The agreement of two annotators who shared a survey of a study, on one kind of question.
 
-    `name`: their survey and seats. `ac1`: None on a scale. `positive`, `negative`: agreement on the first and second of
-    two labels, None if there are more. `remark`: a caveat on kappa, usually "".
+    `name`: their names or, if the report does not name them, their seats. `ac1`: None on a scale. `positive`,
+    `negative`: agreement on the first and second of two labels, None if there are more. `remark`: a caveat on kappa,
+    usually "".
     """
 
     study: str
@@ -94,7 +96,6 @@ def _pair_agreement(
 ) -> PairAgreement:
     ratings = labels.code_pairs(pair.ratings)
     survey = int(str(pair.group))
-    first, second = (seats[survey, int(str(person))] for person in pair.annotators)
     percent = percent_agreement(ratings)
     kappa = _chance_problem(labels, percent) or estimate(labels.kappa, ratings)
     nominal = labels.scale.level == "nominal"
@@ -103,7 +104,7 @@ def _pair_agreement(
         study=study.slug,
         kind=labels.kind,
         survey=survey,
-        name=f"survey {survey}, places {first} and {second}",
+        name=_pair_name([int(str(person)) for person in pair.annotators], survey, study, seats),
         labels=labels.title if nominal else f"{labels.title}, quadratic weights",
         # A question has several units where an answer has several labels.
         n=_link_count({unit[0] for unit in pair.units if isinstance(unit, tuple)}, survey, study, instances),
@@ -115,6 +116,12 @@ def _pair_agreement(
         negative=specific_agreement(ratings, labels.categories[1]) if two else None,
         remark=kappa_paradox_note(percent, kappa, ratings),
     )
+
+
+def _pair_name(people: Sequence[int], survey: int, study: StudyFacts, seats: Mapping[tuple[int, int], str]) -> str:
+    if all(person in study.names for person in people):
+        return " and ".join(study.names[person] for person in people)
+    return "places " + " and ".join(seats[survey, person] for person in people)
 
 
 def _link_count(questions: Set[Hashable], survey: int, study: StudyFacts, instances: Mapping[Hashable, int]) -> int:
@@ -147,7 +154,8 @@ def _interval(labels: AgreementLabels, kappa: Coefficient, ratings: CodedRatings
 def pairs_table(found: Mapping[str, Sequence[PairAgreement]]) -> Table:
     """Return a row per pair and a row with the mean for each kind of each study. found: study -> its pairs."""
     columns = [
-        *(Column("Study"), Column("Kind"), Column("Pair"), Column("Labels"), Column("Questions", "count")),
+        *(Column("Study"), Column("Kind"), Column("Pair"), Column("Survey"), Column("Labels")),
+        Column("Questions", "count"),
         *(Column("Agreed", "share"), Column("Cohen's kappa", "coefficient"), Column("95 % interval", "coefficient")),
         *(Column("Gwet's AC1", "coefficient"), Column("Positive agreement", "share")),
         *(Column("Negative agreement", "share"), Column("Remark")),
@@ -170,7 +178,7 @@ def pairs_table(found: Mapping[str, Sequence[PairAgreement]]) -> Table:
 def _row(pair: PairAgreement) -> Sequence[Cell]:
     small = f"Fewer than {LEAST_SHARED} questions: not in the mean." if pair.n < LEAST_SHARED else ""
     return (
-        *(pair.study, pair.kind, pair.name, pair.labels, pair.n),
+        *(pair.study, pair.kind, pair.name, pair.survey, pair.labels, pair.n),
         value_or_reason(pair.percent.value, pair.percent.reason),
         value_or_reason(pair.kappa.value, pair.kappa.reason),
         range_or_reason(pair.interval),
@@ -196,7 +204,7 @@ def _mean_of(pairs: Sequence[PairAgreement]) -> MeanOfPairs:
 def _mean_row(pairs: Sequence[PairAgreement]) -> Sequence[Cell]:
     mean = _mean_of(pairs)
     return (
-        *(pairs[0].study, pairs[0].kind, f"mean of {mean.n_pairs}", pairs[0].labels, None, None),
+        *(pairs[0].study, pairs[0].kind, f"mean of {mean.n_pairs}", None, pairs[0].labels, None, None),
         value_or_reason(mean.value, mean.reason),
         limits_or_reason(mean.low, mean.high, mean.no_interval),
         *(None, None, None, _left_out(mean)),
@@ -221,11 +229,13 @@ def pairs_chart(found: Mapping[str, Sequence[PairAgreement]]) -> Chart:
         before = f"{study}: " * (len(found) > 1)
         for alike in _alike(pairs):
             name = f"{before}{_kind_prefix(alike[0], pairs)}"
+            times = Counter(pair.name for pair in alike)
             for pair in alike if is_drawn else ():
                 if pair.kappa.value is None:
                     continue
                 interval = range_or_reason(pair.interval)
-                points.append(Point(f"{name}{pair.name}", pair.kappa.value, *ends_of(interval)))
+                survey = f", survey {pair.survey}" * (times[pair.name] > 1)
+                points.append(Point(f"{name}{pair.name}{survey}", pair.kappa.value, *ends_of(interval)))
                 if isinstance(interval, Undefined):
                     reasons.append((points[-1].label, interval.reason))
             mean = _mean_of(alike)

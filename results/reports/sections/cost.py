@@ -94,7 +94,7 @@ def cost_chart(study: StudyFacts) -> Chart:
 def project_wages_chart(studies: Sequence[StudyFacts]) -> Chart:
     """Chart the hourly wages of finished sessions of each study that pays, against the site's minimum.
 
-    Equal wages of a study are one dot. Studies with another currency than the first are left out.
+    Equal wages of a study are one dot. Studies whose currency differs from the first are left out.
     """
     pays = [study for study in studies if study.paid and (study.per_session or study.per_answer)]
     currency = pays[0].currency if pays else ""

@@ -348,7 +348,7 @@ def retrieval_accuracy_table(found: Sequence[DescriptionStudy]) -> Table:
             "authors are new to them."
         )
     if any(any(facts.pasted for facts in each.study.described.values()) for each in found):
-        notes.append("A paste proves nothing by itself: people correct and move what they wrote.")
+        notes.append("A paste alone is no evidence of copying: people also correct and move their own text.")
     title = "How often people find what a description is about"
     return Table("retrieval-accuracy", title, columns, rows, notes, _slugs(found))
 

@@ -90,7 +90,7 @@ def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table
 
 
 def powered_chart(powered: Table) -> Chart:
-    """Chart the estimates of `powered` and, with one model, what people alone give on what it answered."""
+    """Chart the estimates of `powered`; with only one model, also the scores of people alone on its instances."""
     titles = [column.title for column in powered.columns]
     rows = [dict(zip(titles, row, strict=True)) for row in powered.rows]
     several = len({row["Study"] for row in rows}) > 1

@@ -16,8 +16,7 @@ MOST_PEOPLE_DRAWN = 40
 DIFFERENCES = (
     "Chart: of the questions that a person and a model both answered, the share that only one of them answered "
     "correctly. Each question counts once, also where I2T, T2I or Group combine several. If answers can be partly "
-    "right, the difference between the two scores counts. People are numbered by this share, highest first. The "
-    "numbers are not pseudonyms, because reports name no annotators."
+    "right, the difference between the two scores counts. People with the highest share are first."
 )
 
 
@@ -57,7 +56,7 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
 
 
 def comparison_chart(baselines: Sequence[Baseline]) -> Chart:
-    """Chart by how much people are better than each model, by score."""
+    """Chart the difference between people and each model, by score."""
     compared = [each for baseline in baselines for each in _comparisons(baseline)]
     several = len({each.study for each in compared}) > 1
     by_model: dict[str, list[Point]] = {}
@@ -121,8 +120,9 @@ def _row(each: _Comparison, adjusted: float | None) -> Sequence[Cell]:
 def differences_chart(baselines: Sequence[Baseline]) -> Chart:
     """Chart for each person and model on which share of the questions that both answered only one of them is right.
 
-    People are numbered, those who differ most first.
+    Those who differ most are first; people without a name are numbered.
     """
+    names = {(each.study.slug, person): name for each in baselines for person, name in each.study.names.items()}
     models: dict[str, dict[tuple[str, int], list[float]]] = {}
     answered: dict[tuple[str, int], set[int]] = {}
     for baseline in baselines:
@@ -138,13 +138,17 @@ def differences_chart(baselines: Sequence[Baseline]) -> Chart:
     drawn.sort(key=lambda person: _mean(by_person[person]), reverse=True)
     labels = {
         person: f"{person[0]}: " * (len(baselines) > 1)
-        + f"Person {number} ({format_count(len(answered[person]), 'question')})"
+        + f"{names.get(person, f'Person {number}')} ({format_count(len(answered[person]), 'question')})"
         for number, person in enumerate(drawn, start=1)
     }
     short = short_model_names(models)
     series = [
         Series(
-            short[who], [Point(label, _mean(of[person]) if person in of else None) for person, label in labels.items()]
+            short[who],
+            [
+                Point(label, _mean(of[person]) if person in of else None, link=names.get(person, ""))
+                for person, label in labels.items()
+            ],
         )
         for who, of in models.items()
     ]

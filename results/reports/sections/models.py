@@ -118,7 +118,10 @@ def models_chart(project: ProjectFacts) -> Chart:
         }
     short = short_model_names(scores)
     series = [
-        Series(short[who], [score_point(category_label(category), found) for category, found in _drawn(of).items()])
+        Series(
+            short[who],
+            [score_point(category_label(category), found) for category, found in _charted_scores(of).items()],
+        )
         for who, of in scores.items()
     ]
     words = "; ".join(
@@ -132,7 +135,7 @@ def models_chart(project: ProjectFacts) -> Chart:
     return Chart("models", title, f"{words}.", "dots", "share", axis, series, lines, method=note if series else "")
 
 
-def _drawn(scores: Mapping[Category, Score]) -> Mapping[Category, Score]:
+def _charted_scores(scores: Mapping[Category, Score]) -> Mapping[Category, Score]:
     """Return the scores of all instances, and of each type with its subtype."""
     has_types = have_types(scores)
     return {
@@ -171,7 +174,7 @@ def captions_table(project: ProjectFacts) -> Table:
 
 @dataclass(frozen=True)
 class ModelShare:
-    """How often a model is right, as texts: the share, its interval ("" without one), what it is of and how many."""
+    """How often a model is right, as texts: share, interval ("" without one), and what it counts with n."""
 
     share: str
     interval: str
@@ -187,9 +190,9 @@ _SHARES: Mapping[str, tuple[str, str, str, str]] = {
 
 
 def model_shares(report: Report) -> dict[str, ModelShare]:
-    """Return the model of a report -> how often it is right: on the dataset, by captions, or on a study's questions.
+    """Return model -> how often it is right: on the dataset, by captions, or on a study's questions.
 
-    The first of these that `report` has of it.
+    The first of these that `report` has for the model.
     """
     found: dict[str, ModelShare] = {}
     for name, (who, value, interval, of) in _SHARES.items():

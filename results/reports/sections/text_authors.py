@@ -83,7 +83,8 @@ def writers_table(study: str, writing: Writing) -> Table:
     notes = [
         f"Counted texts only. Length in tokens by {TOKENS}. Seconds of writing: from the first key or paste to "
         "sending, as the browser measured it, pauses among them. Something pasted: of the texts of which it was "
-        "recorded how they were written. A paste proves nothing by itself: people correct and move what they wrote.",
+        "recorded how they were written. A paste alone is no evidence of copying: people also correct and move their "
+        "own text.",
         "Found: of the counted answers of those who were asked what a text is about, in all studies that ask it. For "
         "a writer the interval generalises to other readers and other instances; for all it is that of the mean over "
         "writers, each counting once, and generalises to other people like these (Korn and Graubard 1998).",

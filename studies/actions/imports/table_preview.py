@@ -21,7 +21,7 @@ from studies.importing.table import Sample, sample
 from studies.models import Import, Project, Upload
 from studies.names import problem_with_text
 
-NO_ROWS = "Choose the file with the rows to be imported."
+NO_ROWS = "Choose the file with the rows to import."
 ROWS_SHOWN = 5
 IMPORTS_REMEMBERED = 50
 # Most bytes of a picture that is shown small; larger ones are named only.

@@ -31,10 +31,13 @@ THE_LAST_OWNER = (
 
 
 @transaction.atomic
-def invite(*, project: Project, role: str, days: int, whom: str, by: User, now: datetime) -> tuple[Invitation, str]:
+def invite(
+    *, project: Project, role: str, days: int, whom: str, by: User, now: datetime, secret: str | None = None
+) -> tuple[Invitation, str]:
     """Make an invitation; return it with the secret of its link, which is not stored.
 
-    `whom`: the owner's note on who it is for; may be empty. Raises StudyError.
+    `whom`: the owner's note on who it is for; may be empty. `secret`: random by default; an invitation with this one is
+    returned instead of a new one. Raises StudyError.
     """
     if role not in set(Role):
         raise StudyError(f"Choose a role: {', '.join(Role)}.")
@@ -44,17 +47,20 @@ def invite(*, project: Project, role: str, days: int, whom: str, by: User, now: 
         raise StudyError(f"Whom it is for: {problem}")
     if len(whom) > LONGEST_WHOM:
         raise StudyError(f"Whom it is for: write at most {LONGEST_WHOM} characters.")
-    secret = secrets.token_urlsafe(32)
-    invitation = Invitation.objects.create(
-        project=project,
-        role=role,
-        whom=whom,
+    secret = secret or secrets.token_urlsafe(32)
+    invitation, is_new = Invitation.objects.get_or_create(
         secret_hash=_hash(secret),
-        made_by=by,
-        made_at=now,
-        expires_at=now + timedelta(days=days),
+        defaults={
+            "project": project,
+            "role": role,
+            "whom": whom,
+            "made_by": by,
+            "made_at": now,
+            "expires_at": now + timedelta(days=days),
+        },
     )
-    record(project=project, what=What.MEMBER_INVITED, by=by, now=now, whom=whom, role=role)
+    if is_new:
+        record(project=project, what=What.MEMBER_INVITED, by=by, now=now, whom=whom, role=role)
     return invitation, secret
 
 

@@ -24,13 +24,19 @@ def tag_instances(*, project: Project, instances: Sequence[int], name: str, by: 
         raise StudyError(f"Tag: {problem}")
     if not instances:
         raise StudyError("No instance is selected.")
+    if tagged := add_tag(project=project, instances=instances, name=name):
+        record(project=project, what=What.INSTANCES_TAGGED, by=by, now=now, tag=name, instances=tagged)
+    return tagged
+
+
+@transaction.atomic
+def add_tag(*, project: Project, instances: Sequence[int], name: str) -> int:
+    """Tag instances (ids) of `project`, as `tag_instances`, as part of another event, and with a valid name."""
     tag, _ = Tag.objects.select_for_update().get_or_create(project=project, name=name)
     tagged = sum(_insert(tag, some) for some in _batches(instances))
     if not tagged and not tag.instances.exists():
         # None of the ids belongs to the project.
         tag.delete()
-    if tagged:
-        record(project=project, what=What.INSTANCES_TAGGED, by=by, now=now, tag=name, instances=tagged)
     return tagged
 
 

@@ -13,6 +13,7 @@ from background.models import JobState
 from making.actions import batches, filtering
 from making.actions.batches import LOST_AFTER, LOST_TOO_OFTEN, MOST_BEGUN, note_begun, send_due, stalled, store
 from making.actions.pipelines import cancel_pipeline, continue_pipeline, request_pipeline, request_trial
+from making.actions.stages import StageRun
 from making.filters import FILTERS, FilterInput, StageContext, StageFilter, StageVerdicts, Verdict
 from making.makers import MAKERS
 from making.messages import from_candidates, from_results, from_verdicts, to_candidates, to_requests
@@ -334,7 +335,7 @@ def test_a_job_that_is_lost_between_filters_goes_on_after_the_last_one(
         raise RuntimeError
 
     with monkeypatch.context() as broken:
-        broken.setattr(filtering.StageRun, "waiting", fail)
+        broken.setattr(StageRun, "waiting", fail)
         begun(project, commit, ODD, state=JobState.FAILED)
     pipeline = begun(project, commit, ODD)
     # Judged once: of the two that are left, a second look would reject one.

@@ -40,7 +40,7 @@ def test_it_makes_instances_and_says_what_became_of_every_text(tmp_path: Path, p
     told = (
         "swaps began with 2 texts.\n"
         "swapped (words:swap-nouns): 2 texts, 1 candidates made, 1 kept\n"
-        "  1: The text has no two different nouns.\n"
+        "  1: The text does not have two different nouns.\n"
         "1 instance made.\n"
     )
     assert make(tmp_path) == told

@@ -7,7 +7,7 @@ from PIL import Image
 from making.errors import CannotMake
 from making.filters.base import StageContext
 from predictions.image_sets.embeddings import Embedding, Vectors
-from predictions.scorers.base import NoPicture
+from predictions.scorers import NoPicture
 
 
 def no_context() -> StageContext:

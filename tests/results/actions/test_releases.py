@@ -152,13 +152,14 @@ def test_the_card_is_written_from_the_studies(pipeline: Project, tmp_path: Path)
     assert about["license"] == "cc-by-4.0"
     assert about["configs"][0]["data_files"] == [{"split": "test", "path": "data/test-*"}]
     assert [feature["name"] for feature in about["dataset_info"]["features"]] == COLUMNS
+    first, second = (ReleasePseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben"))
     made = [line for line in body.splitlines() if line.startswith("### ")]
     assert [line.split(":")[0] for line in made[:3]] == ["### best-vase", "### step-4", "### baseline"]
     for study in pipeline.studies.all():
         for part in study.design.parts:
             for line in part.instructions.strip().splitlines():
                 assert f"> {line}".rstrip() in body.splitlines()
-    assert "| best-vase | best_of_n | survey 1, places 1 and 2 | any image / None | 6 | 100.00 | 1.00 |" in body
+    assert f"| best-vase | best_of_n | {first} and {second} | 1 | any image / None | 6 | 100.00 | 1.00 |" in body
     assert "The licence of 24 images is not stated." in body
     imported = "6 candidates were imported from vases.csv; their captions were formatted by the rule as-is-v1"
     assert f"{imported} (as the source has them)." in body
@@ -199,6 +200,18 @@ def test_another_release_has_other_pseudonyms(pipeline: Project, tmp_path: Path)
     assert [len(one) for one in names] == [4, 4]
     assert not names[0] & names[1]
     assert not (names[0] | names[1]) & set(Pseudonym.objects.values_list("name", flat=True))
+
+
+def test_no_file_of_a_release_names_anybody_as_the_site_does(pipeline: Project, tmp_path: Path) -> None:
+    folder = release(tmp_path)
+    name_annotators(project=pipeline)
+    own = set(Pseudonym.objects.values_list("name", flat=True))
+    assert len(own) == 4
+    texts = [file.read_text(encoding="utf-8", errors="replace") for file in folder.rglob("*") if file.is_file()]
+    assert any(
+        name in text for text in texts for name in Release.objects.get().pseudonyms.values_list("name", flat=True)
+    )
+    assert not [name for name in own for text in texts if name in text]
 
 
 def test_a_release_is_no_longer_given_out_once_somebody_in_it_has_withdrawn(pipeline: Project, tmp_path: Path) -> None:

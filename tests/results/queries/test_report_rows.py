@@ -69,8 +69,8 @@ def test_the_funnel_the_pair_and_the_scores_of_the_pipeline() -> None:
     ]
     assert rows(project, "dataset")[0] == ["all", "all", 4, 16]
     pair, mean = rows(project, "pairs")
-    assert (pair[0], pair[2], pair[4], pair[6]) == ("best-vase", "survey 1, places 1 and 2", 6, 1.0)
-    assert mean[6] == Undefined("No pair answered 10 questions together.")
+    assert (pair[0], pair[2], pair[3], pair[5], pair[7]) == ("best-vase", "places 1 and 2", 1, 6, 1.0)
+    assert mean[7] == Undefined("No pair answered 10 questions together.")
     # One person, two instances.
     assert rows(project, "scores")[0] == ["baseline", "Humans", "all", "all", 1, 2, 1, 1, 1, 1, 1, 1, 1]
     # Who withdrew is in no agreement, and no longer counted among the annotators.
@@ -143,7 +143,7 @@ def test_mismatched_predictions_are_counted_with_their_problem_and_nowhere_else(
 def test_as_many_queries_for_many_questions_as_for_few(instances: int, django_assert_num_queries: Any) -> None:
     project = make_pipeline_project(instances)
     answer_all(arrive_at_work(launch_study(project, instances=instances), "ann"), "candidate-0")
-    with django_assert_num_queries(23):
+    with django_assert_num_queries(24):
         project_facts(project)
 
 

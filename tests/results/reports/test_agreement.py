@@ -53,7 +53,7 @@ def test_kinds_are_never_put_together() -> None:
     # Image to text: agreed on 10 of 20, each option as often: kappa 0. Best of n: any image and none, agreed on all 12.
     said = {"image_to_text": ["00", "11", "01", "10"] * 5, "best_of_n": ["00", "33"] * 6}
     found = report(study(said))
-    pairs = [row for row in rows(found, "pairs") if row["Pair"].startswith("survey")]
+    pairs = [row for row in rows(found, "pairs") if row["Pair"].startswith("places")]
     assert [(row["Kind"], row["Questions"]) for row in pairs] == [("image_to_text", 20), ("best_of_n", 12)]
     assert [row["Cohen's kappa"] for row in pairs] == pytest.approx([0, 1])
     assert measured(found, "image_to_text", "Percent agreement")["Value"] == 0.5
@@ -61,7 +61,7 @@ def test_kinds_are_never_put_together() -> None:
     means = [row["Pair"] for row in rows(found, "pairs") if row["Pair"].startswith("mean")]
     assert means == ["mean of 1", "mean of 1"]
     (drawn,) = [chart for chart in found.charts if chart.name == "pairs"]
-    pair = "survey 1, places 1 and 2"
+    pair = "places 1 and 2"
     assert [point.label for series in drawn.series for point in series.points] == [
         f"image_to_text, {pair}",
         f"best_of_n, {pair}",
@@ -79,7 +79,7 @@ def test_answers_that_were_added_where_the_others_differed_stand_apart() -> None
     assert measured(found, "image_to_text", "Krippendorff's alpha")["Value"] == pytest.approx(1 - 39 / 40)
     (apart,) = [row for row in rows(found, "reliability") if row["Answers used"].startswith("added")]
     assert (apart["Questions"], apart["Answers"], apart["Value"]) == (10, 10, 0.5)
-    assert [row["Questions"] for row in rows(found, "pairs") if row["Pair"].startswith("survey")] == [20]
+    assert [row["Questions"] for row in rows(found, "pairs") if row["Pair"].startswith("places")] == [20]
 
 
 def test_a_label_nobody_gave_is_a_category_all_the_same() -> None:
@@ -115,11 +115,34 @@ def test_a_seat_given_up_halfway_leaves_pairs_that_are_named_and_do_not_count() 
     taken = [replace(answer, seat=min(answer.seat, 2)) for answer in first.answers]
     found = rows(report(replace(first, answers=taken)), "pairs")
     assert [(row["Pair"], row["Questions"]) for row in found[:2]] == [
-        ("survey 1, places 1 and 2 (person 1)", 6),
-        ("survey 1, places 1 and 2 (person 2)", 6),
+        ("places 1 and 2 (person 1)", 6),
+        ("places 1 and 2 (person 2)", 6),
     ]
     assert found[2]["Pair"] == "mean of 0"
     assert found[2]["Remark"] == "2 pairs with fewer than 10 shared questions left out."
+
+
+def test_people_with_a_name_are_named_in_table_and_chart() -> None:
+    said = study({"best_of_n": ["00", "33"] * 6}, names={ANN: "A-ANNAN", BEN: "A-BENBE"})
+    found = report(said)
+    assert (rows(found, "pairs")[0]["Pair"], rows(found, "pairs")[0]["Survey"]) == ("A-ANNAN and A-BENBE", 1)
+    assert [point.label for point in drawn_pairs(found).series[0].points] == ["A-ANNAN and A-BENBE"]
+    # Both shared another survey, too.
+    elsewhere = [replace(one, question=one.question + 100, survey=2) for one in said.answers]
+    questions = [*said.questions, *(replace(one, id=one.id + 100) for one in said.questions)]
+    twice = report(replace(said, questions=questions, answers=[*said.answers, *elsewhere]))
+    assert [(row["Pair"], row["Survey"]) for row in rows(twice, "pairs")[:2]] == [
+        ("A-ANNAN and A-BENBE", 1),
+        ("A-ANNAN and A-BENBE", 2),
+    ]
+    assert [point.label for point in drawn_pairs(twice).series[0].points] == [
+        "A-ANNAN and A-BENBE, survey 1",
+        "A-ANNAN and A-BENBE, survey 2",
+        "mean of 2 pairs",
+    ]
+    # A name is never beside a place: who of the two has none could be told from it.
+    half = report(replace(said, names={ANN: "A-ANNAN"}))
+    assert rows(half, "pairs")[0]["Pair"] == "places 1 and 2"
 
 
 def test_a_unanimous_pair_is_left_out_of_the_mean_and_said_to_be() -> None:
@@ -133,7 +156,7 @@ def test_a_unanimous_pair_is_left_out_of_the_mean_and_said_to_be() -> None:
     mean = rows(found, "pairs")[-1]
     assert (mean["Pair"], mean["Cohen's kappa"]) == ("mean of 1", 1)
     # Without a kappa there is nothing to draw.
-    assert [point.label for point in drawn_pairs(found).series[0].points] == ["survey 1, places 1 and 2"]
+    assert [point.label for point in drawn_pairs(found).series[0].points] == ["places 1 and 2, survey 1"]
     assert mean["Remark"] == "1 pair without a kappa left out (24 questions)."
 
 
@@ -194,8 +217,8 @@ def test_an_interval_that_cannot_be_relied_on_is_in_no_table_sentence_or_chart(s
     (point,) = chart.series[0].points
     assert (point.value, point.low, point.high) == (pair["Cohen's kappa"], None, None)
     assert chart.axis == f"Cohen's kappa; no intervals: {short}"
-    assert chart.method.endswith(f"No interval: survey 1, places 1 and 2. {reason}")
-    assert chart.description == f"Cohen's kappa: survey 1, places 1 and 2 {point.value:.2f}."
+    assert chart.method.endswith(f"No interval: places 1 and 2. {reason}")
+    assert chart.description == f"Cohen's kappa: places 1 and 2 {point.value:.2f}."
 
 
 def test_from_20_questions_with_10_other_answers_on_there_is_an_interval_everywhere() -> None:
@@ -210,7 +233,7 @@ def test_from_20_questions_with_10_other_answers_on_there_is_an_interval_everywh
     (point,) = chart.series[0].points
     assert (point.low, point.high) == (interval.low, interval.high)
     assert chart.axis == "Cohen's kappa; lines: 95 % intervals"
-    assert chart.description.startswith("Cohen's kappa with 95 % intervals: survey 1")
+    assert chart.description.startswith("Cohen's kappa with 95 % intervals: places 1 and 2")
 
 
 @pytest.mark.parametrize(

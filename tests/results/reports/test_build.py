@@ -78,13 +78,13 @@ def test_kappa_of_a_pair_tells_any_image_from_none() -> None:
     # Agreed on 3 of 4; ann says any image 3 times, ben twice: by chance 3/4 x 1/2 + 1/4 x 1/2 = 1/2. Any image: 2 x 2
     # of 3 + 2 times; none: 2 x 1 of 1 + 2. AC1: by chance 2 x 5/8 x 3/8 = .46875, (.75 - .46875) / .53125.
     pair, mean = rows("pairs")
-    assert pair[:5] == ["step-3", "best_of_n", "survey 5, places 1 and 2", "any image / None", 4]
-    assert pair[5:7] == [pytest.approx(0.75), pytest.approx(0.5)]
-    assert pair[8:11] == pytest.approx([0.28125 / 0.53125, 4 / 5, 2 / 3])
-    assert "Fewer than 10 questions: not in the mean." in pair[11]
+    assert pair[:6] == ["step-3", "best_of_n", "places 1 and 2", 5, "any image / None", 4]
+    assert pair[6:8] == [pytest.approx(0.75), pytest.approx(0.5)]
+    assert pair[9:12] == pytest.approx([0.28125 / 0.53125, 4 / 5, 2 / 3])
+    assert "Fewer than 10 questions: not in the mean." in pair[12]
     assert mean[2] == "mean of 0"
-    assert mean[6] == Undefined("No pair answered 10 questions together.")
-    assert mean[11] == "1 pair with fewer than 10 shared questions left out."
+    assert mean[7] == Undefined("No pair answered 10 questions together.")
+    assert mean[12] == "1 pair with fewer than 10 shared questions left out."
 
 
 def test_agreement_before_and_after_filtering_stands_on_the_questions_it_names() -> None:

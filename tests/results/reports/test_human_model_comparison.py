@@ -171,6 +171,15 @@ def test_a_chart_shows_who_differs_from_which_model() -> None:
     assert not differences_chart([]).has_points
 
 
+def test_a_chart_names_people_who_have_a_pseudonym_and_leads_to_them() -> None:
+    asked = replace(captions_study(predicted={"CLIP": {1: False, 2: True}}), names={BEN: "A-BENBE"})
+    (series,) = differences_chart([baseline_of(asked, project(asked))]).series
+    assert [(point.label, point.link) for point in series.points] == [
+        ("A-BENBE (2 questions)", "A-BENBE"),
+        ("Person 2 (2 questions)", ""),
+    ]
+
+
 def test_the_chart_of_differences_counts_questions_where_scores_combine_four() -> None:
     """Ann is right on all but one of 8 questions, the model on all but two others: 3 of 8 differ, and of 2 instances
     both."""

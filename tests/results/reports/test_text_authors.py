@@ -68,7 +68,7 @@ def test_each_writer_stands_beside_what_others_found_and_nobody_is_called_anythi
     nothing, nobody = Undefined(NOT_RECORDED), Undefined(NOBODY_LOOKED)
     assert fay == ["A-FAY", 1, 3, 0, nothing, nothing, 0, nobody, nobody]
     said = " ".join([table.title, *table.notes, *(column.title for column in table.columns)]).casefold()
-    assert "a paste proves nothing by itself" in said
+    assert "a paste alone is no evidence of copying" in said
     assert not {"fraud", "cheat", "suspicious"} & set(said.split())
 
 

@@ -6,6 +6,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from results.actions import cached_statistics
+from results.models import Pseudonym
 from results.reports.base import Report
 from results.reports.build import report_of
 from results.reports.facts import ProjectFacts
@@ -14,7 +15,7 @@ from tests.factories import create_draft
 from tests.removing import withdraw
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
-QUERIES = 27
+QUERIES = 29
 STUDY, PROJECT = "/studies/vases/step-3/results/", "/projects/vases/results/"
 
 
@@ -42,9 +43,11 @@ def test_the_results_of_a_study_are_its_own_answers(client: Client) -> None:
     assert table(client, STUDY, "decisions")[0] == ["all", "all", "4", "0", "0", "4", "0", "2", "1", "1"]
     assert table(client, STUDY, "rates")[0][1:7] == ["none", "all", "all", "8", "3", "37.50"]
     # Both say any image twice and None once, and differ once: 3/4 observed; ann 3/4 and ben 2/4 any image, so 1/2.
-    assert table(client, STUDY, "pairs")[0][1:6] == [
-        *("survey 1, places 1 and 2", "any image / None", "4", "75.00", "0.50")
-    ]
+    names = [Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben")]
+    assert table(client, STUDY, "pairs")[0][1:7] == [" and ".join(names), "1", "any image / None", "4", "75.00", "0.50"]
+    annotators = client.get("/studies/vases/step-3/annotators/").content.decode()
+    assert all(f">{name}</a>" in annotators for name in names)
+    assert table(client, PROJECT, "pairs")[0][2] == " and ".join(names)
     assert table(client, STUDY, "times")[0][:5] == ["best_of_n", "8", "4.20", "4.20", "4.20"]
     assert sum(int(row[2]) for row in table(client, STUDY, "places")[1:]) == 5
 
@@ -125,6 +128,7 @@ def test_more_answers_take_no_more_queries(
 ) -> None:
     # Session, user, study; sessions, annotators, paid time, questions, answers, settled, skipped, categories, details,
     # what could be answered to the first question and to all, who is simulated here and above, answers that are paid;
+    # who has no pseudonym yet, and those of all;
     # the rail's studies; charts, and whether the jobs that draw them failed or wait.
     client.get(STUDY)
     with django_assert_num_queries(QUERIES):

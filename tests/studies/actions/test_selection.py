@@ -7,8 +7,10 @@ import pytest
 from annotation.actions.launching import launch
 from results.queries.studies.live_study_status import wait_reason
 from results.queries.studies.overview import study_lines
+from studies.actions.projects.tags import tag_instances
+from studies.design import Design
 from studies.errors import StudyError
-from studies.models import Project, Study, StudyState
+from studies.models import Instance, Project, Study, StudyState
 from tests.annotation.test_lobby import accept_one
 from tests.factories import NOON, TESTS, create_draft, launch_study, make_instance, make_project
 
@@ -68,6 +70,27 @@ def test_keys_that_are_not_there_and_a_project_without_instances_are_said(projec
         "`keys: [gone]` matches 0 of 5 instances. Correct the keys."
     )
     assert refused(make_project("empty"), study="other") == "Project empty has no instances. Import some first."
+
+
+def test_a_study_asks_about_instances_with_one_of_its_tags(project: Project) -> None:
+    first, second, third, *_ = Instance.objects.filter(project=project)
+    other = make_instance(make_project("other"), "set-0", candidates=4)
+    for name, tagged in {"hard": [first, second], "long": [second, third]}.items():
+        tag_instances(project=project, instances=[each.pk for each in tagged], name=name, by=TESTS, now=NOON)
+    tag_instances(project=other.project, instances=[other.pk], name="hard", by=TESTS, now=NOON)
+    assert "`tags: [easy]` matches 0 of 5 instances. The project has the tags [hard, long]. Change" in refused(
+        project, study="none", selection={"tags": ["easy"]}
+    )
+    for tags, instances in {("hard",): [first, second], ("hard", "long"): [first, second, third]}.items():
+        study = launch_study(project, instances=0, study="-".join(tags), selection={"tags": list(tags)})
+        assert [each.instance for each in study.questions.order_by("instance")] == instances
+
+
+def test_a_study_file_without_tags_is_stored_as_before(project: Project) -> None:
+    assert "tags" not in create_draft(project, instances=0).design.to_stored()["instances"]
+    tagged = create_draft(project, instances=0, study="tagged", selection={"tags": ["hard"]})
+    assert Design.from_stored(tagged.design.to_stored()) == tagged.design
+    assert tagged.design.instances.tags == ("hard",)
 
 
 def test_a_study_that_selects_what_its_feeding_study_leaves_out_is_refused(project: Project) -> None:

@@ -145,7 +145,7 @@ def test_an_archive_that_leads_out_is_refused_with_a_sentence(editor: Client) ->
 @pytest.mark.parametrize(
     ("form", "sentence"),
     [
-        ({"format": "jsonl"}, "Choose the file with the rows to be imported."),
+        ({"format": "jsonl"}, "Choose the file with the rows to import."),
         ({"format": "odd", "rows": SimpleUploadedFile("a.jsonl", b"{}")}, "The format &#x27;odd&#x27; is unknown."),
         (
             {"format": "jsonl", "rows": SimpleUploadedFile("a.jsonl", b"{}" * 100)},

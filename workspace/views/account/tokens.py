@@ -17,6 +17,7 @@ from results.views.guards import signed_in_user, visible_projects
 from studies.models import Project
 from workspace.actions.tokens import DAYS, NewToken, TokenRefused, make_token, revoke_token
 from workspace.models import Scope, Token
+from workspace.sent_forms import may_show, new_key, secret_of
 
 USUAL_DAYS = 90
 
@@ -29,10 +30,17 @@ def tokens(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _page(request, {"scope": Scope.READ, "days": str(USUAL_DAYS)})
     given = {name: read_field(request.POST, name) for name in ("name", "scope", "days", "project")}
+    empty = {"scope": Scope.READ, "days": str(USUAL_DAYS)}
     try:
-        return _page(request, {"scope": Scope.READ, "days": str(USUAL_DAYS)}, made=_make(request, given))
+        made = _make(request, given)
     except TokenRefused as error:
         return _page(request, given, problem=str(error))
+    if made.token.revoked_at is None and may_show(made_at=made.token.made_at, now=timezone.now()):
+        return _page(request, empty, made=made)
+    messages.info(
+        request, f"You already sent this form. It created the token “{made.token.name}”, which was shown only then."
+    )
+    return _page(request, empty)
 
 
 @sensitive_variables()
@@ -44,6 +52,7 @@ def _make(request: HttpRequest, given: Mapping[str, str]) -> NewToken:
             raise TokenRefused("There is no such project among yours. Choose one of the list.")
     days = int(given["days"]) if given["days"].isdecimal() and len(given["days"]) < 5 else 0
     told: dict[str, Any] = {"name": given["name"], "scope": given["scope"], "days": days, "project": project}
+    told["secret"] = secret_of(request)
     return make_token(owner=signed_in_user(request), now=timezone.now(), **told)
 
 
@@ -60,6 +69,7 @@ def _page(
         "given": given,
         "made": made,
         "problem": problem,
+        "form_key": new_key(),
     }
     return render(request, "workspace/tokens.html", context, status=409 if problem else 200)
 

@@ -18,6 +18,7 @@ from studies.errors import StudyError
 from studies.models import Invitation, Membership, Project
 from studies.permissions import ALLOWED, WORDS, Role, Verb, find_role, with_article
 from workspace.mail import can_send, invitation_link, send_invitation
+from workspace.sent_forms import may_show, new_key, secret_of
 
 ROLES = [role.value for role in Role]
 DAYS = 7
@@ -41,6 +42,7 @@ def _page(request: HttpRequest, project: Project, *, status: int = 200, **more: 
         "days": actions.DAYS,
         "given": {"role": Role.EDITOR.value, "days": DAYS, "whom": "", "mail": ""},
         "can_send": can_send(),
+        "form_key": new_key(),
     }
     return render(request, "workspace/members/list.html", context | more, status=status)
 
@@ -64,16 +66,23 @@ def invite(request: HttpRequest, project: Project) -> HttpResponse:
     try:
         if given["mail"]:
             _check_address(given["mail"])
-        invitation, secret = actions.invite(project=project, role=given["role"], days=days, whom=whom, by=by, now=now)
+        told: dict[str, Any] = {"role": given["role"], "days": days, "whom": whom, "secret": secret_of(request)}
+        invitation, secret = actions.invite(project=project, **told, by=by, now=now)
     except StudyError as error:
         return _page(request, project, status=409, problems=error.problems, given=given)
+    is_over = invitation.used_at or invitation.cancelled_at
+    if is_over or not may_show(made_at=invitation.made_at, now=now):
+        messages.info(request, "You already sent this form. It created an invitation, whose link was shown only then.")
+        return _page(request, project)
     made = {
         "invitation": invitation,
         "role": with_article(Role(invitation.role)),
         "link": invitation_link(secret),
-        "sent_to": given["mail"] if send_invitation(invitation, secret, to=given["mail"]) else "",
-        "not_sent_to": given["mail"],
+        "mail": given["mail"],
+        "is_repeat": invitation.made_at != now,
     }
+    if not made["is_repeat"]:
+        made["is_sent"] = send_invitation(invitation, secret, to=given["mail"])
     return _page(request, project, made=made)
 
 

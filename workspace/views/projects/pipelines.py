@@ -1,4 +1,4 @@
-"""Pipelines of a project: write a file, try it on a few texts, run it, see what each stage kept and why not."""
+"""Pipelines of a project: write a file, try it on a few texts, run it, see what each stage kept and rejected."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from background.tasks import send
+from making.actions.accepted import studies_of
 from making.actions.pipelines import cancel_pipeline, request_pipeline, request_trial
 from making.filters import FILTERS, get_filter
 from making.makers import MAKERS, get_maker
@@ -29,7 +30,7 @@ from studies.models import Project
 from studies.permissions import Verb
 from studies.picture_handles import handle_of
 
-SHIPPED = Path(settings.BASE_DIR) / "making" / "designs" / "word-swaps.yaml"
+EXAMPLE_FILE = Path(settings.BASE_DIR) / "making" / "designs" / "word-swaps.yaml"
 NOT_TEXT = "The file is not UTF-8 text. Save the pipeline file as UTF-8, or paste its text."
 
 
@@ -38,7 +39,7 @@ NOT_TEXT = "The file is not UTF-8 text. Save the pipeline file as UTF-8, or past
 def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
     """List the pipelines, with a form for a new one. POST runs it, or tries it on a few texts."""
     copied = project.pipelines.filter(pk=request.GET.get("from", "")).first() if _is_id(request) else None
-    source = copied.source if copied else SHIPPED.read_text(encoding="utf-8")
+    source = copied.source if copied else EXAMPLE_FILE.read_text(encoding="utf-8")
     problems: list[str] = []
     if request.method == "POST":
         by, now = signed_in_user(request), timezone.now()
@@ -123,13 +124,16 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
             return HttpResponseClientRefresh()
         context = {"pipeline": pipeline, "batches": worker_progress(pipeline)}
         return render(request, "workspace/pipelines/pipeline.html#progress", context)
+    people = list(studies_of(pipeline))
     context = {
         "project": pipeline.project,
         "pipeline": pipeline,
+        "people": people,
+        "launched": {study.slug for study in people},
         "start": started_with(pipeline),
         "batches": worker_progress(pipeline),
         "stages": [(each, [*map(_with_address, samples(pipeline, each))]) for each in stage_yields(pipeline)],
-        "instances": pipeline.candidates.filter(instance__isnull=False).count(),
+        "instances": pipeline.instances.count(),
         "may": may_do(request, pipeline.project),
     }
     return render(request, "workspace/pipelines/pipeline.html", context)
@@ -138,7 +142,7 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
 @_pipeline_view(Verb.IMPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def cancel(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
-    """Cancel a pipeline. A GET (for example after signing in again) leads to its page."""
+    """Cancel a pipeline. A GET (for example after signing in again) redirects to its page."""
     if request.method == "POST":
         try:
             cancel_pipeline(pipeline=pipeline, by=signed_in_user(request), now=timezone.now())
@@ -150,7 +154,7 @@ def cancel(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
 @_pipeline_view(Verb.IMPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def go_on(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
-    """Let a pipeline that stopped go on; run one that was tried. A GET leads to its page."""
+    """Continue a stopped pipeline, or run one that was tried. A GET redirects to its page."""
     if request.method == "POST":
         try:
             pipeline, job = request_pipeline(

@@ -59,7 +59,7 @@ def new(request: HttpRequest) -> HttpResponse:
         except StudyError as error:
             problems = error.problems
             # Sent twice: the second press comes before the page that the first one leads to.
-            made = _empty_project(**given, owner=signed_in_user(request))
+            made = _find_empty_project(**given, owner=signed_in_user(request))
         if made is not None:
             note_created(request, made)
             messages.success(request, "The project was created. You are its owner.")
@@ -68,7 +68,7 @@ def new(request: HttpRequest) -> HttpResponse:
     return render(request, "workspace/new_project.html", context, status=409 if problems else 200)
 
 
-def _empty_project(*, slug: str, name: str, owner: User) -> Project | None:
+def _find_empty_project(*, slug: str, name: str, owner: User) -> Project | None:
     """Return the project of that slug and name if it is still as `owner` created it, without instances and studies."""
     own = Project.objects.filter(memberships__user=owner, memberships__role=Role.OWNER, archived_at=None)
     return own.filter(slug=slug, name=name, instances=None, studies=None).first()
@@ -123,7 +123,7 @@ def rename(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(Verb.MANAGE_MEMBERS)
 @require_POST
 def archive(request: HttpRequest, project: Project) -> HttpResponse:
-    """Archive the project, or with `reopen` restore it. `delete`: the page to delete it asked for that."""
+    """Archive the project, or restore it with `reopen`. `delete`: the request comes from the page to delete it."""
     by, now = signed_in_user(request), timezone.now()
     try:
         if "reopen" in request.POST:

@@ -19,7 +19,8 @@ from workspace import tasks
 from workspace.actions import webhooks as actions
 from workspace.actions.deliveries import BACKOFF, MOST_ATTEMPTS
 from workspace.actions.webhooks import OVERLAPS, WebhookRefused
-from workspace.models import Delivery, Topic, Webhook
+from workspace.models import Delivery, Topic, Webhook, WebhookKey
+from workspace.sent_forms import may_show, new_key, secret_of
 
 DELIVERIES_PER_PAGE = 25
 # Characters of a message that are shown: one may name hundreds of instances.
@@ -34,16 +35,32 @@ def webhooks(request: HttpRequest, project: Project) -> HttpResponse:
         return _page(request, project, {"topics": Topic.values})
     given = {"url": request.POST.get("url", "").strip(), "topics": request.POST.getlist("topics")}
     try:
-        return _page(request, project, {"topics": Topic.values}, made=_make(request, project, given))
+        key, text = _make(request, project, given)
     except WebhookRefused as error:
         return _page(request, project, given, problem=str(error))
+    return _page_with_key(request, project, key, text)
 
 
 @sensitive_variables()
-def _make(request: HttpRequest, project: Project, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _make(request: HttpRequest, project: Project, given: Mapping[str, Any]) -> tuple[WebhookKey, str]:
     actions.check_webhook_url(given["url"])
-    webhook, key = actions.make_webhook(project=project, **given, by=signed_in_user(request), now=timezone.now())
-    return {"webhook": webhook, "key": key}
+    by, now = signed_in_user(request), timezone.now()
+    return actions.make_webhook(project=project, **given, by=by, now=now, salt=secret_of(request))
+
+
+@sensitive_variables()
+def _page_with_key(
+    request: HttpRequest, project: Project, key: WebhookKey, text: str, *, is_changed: bool = False
+) -> HttpResponse:
+    """Return the page with the text of a new key; a form sent again shows it only shortly afterwards."""
+    made = None
+    if may_show(made_at=key.made_at, now=timezone.now()):
+        made = {"webhook": key.webhook, "key": text, "changed": is_changed}
+    else:
+        messages.info(
+            request, f"You already sent this form. It created a key for {key.webhook.url}, which was shown only then."
+        )
+    return _page(request, project, {"topics": Topic.values}, made=made)
 
 
 def _page(
@@ -67,6 +84,7 @@ def _page(
         "given": given,
         "made": made,
         "problem": problem,
+        "form_key": new_key(),
     }
     return render(request, "workspace/webhooks/list.html", context, status=409 if problem else 200)
 
@@ -79,16 +97,17 @@ def change_key(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhook = _webhook_or_404(project, pk)
     hours = request.POST.get("hours", "")
     try:
-        key = actions.change_key(
+        key, text = actions.change_key(
             webhook=webhook,
             hours=int(hours) if hours.isdecimal() and len(hours) < 5 else -1,
             by=signed_in_user(request),
             now=timezone.now(),
+            salt=secret_of(request),
         )
     except WebhookRefused as error:
         messages.error(request, str(error))
         return redirect("webhooks", project.slug)
-    return _page(request, project, {"topics": Topic.values}, made={"webhook": webhook, "key": key, "changed": True})
+    return _page_with_key(request, project, key, text, is_changed=True)
 
 
 @project_view(Verb.MANAGE_WEBHOOKS)

@@ -63,7 +63,7 @@ from throttle.networks import network_of
 from workspace.views.studies.drafts import file_form
 from workspace.views.studies.launch_preview import launch_preview, planned_study
 from workspace.views.studies.overview_charts import overview_of
-from workspace.views.studies.study_form import locate_in_form
+from workspace.views.studies.study_form import locate_problems
 
 EXPORTS_SHOWN = 5
 PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -445,7 +445,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     context = _plan(study, change) | {"study": study, "change": change}
     context["problems"] = problems = problems or context.get("problems", ())
     if study.state == StudyState.DRAFT:
-        context["complaints"] = locate_in_form(study, problems)
+        context["complaints"] = locate_problems(study, problems)
     return render(request, "workspace/change.html", context, status=409 if refused else 200)
 
 

@@ -86,7 +86,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     source = copied.source if copied else _first_file(project, chosen, title, signed_in_user(request))
     own_name = request.POST.get("study") != request.POST.get("named")
 
-    def name_after_title(source: str) -> str:
+    def suggest_name(source: str) -> str:
         """Return the name that follows from the title, "" if the person typed a name."""
         values, _ = read_values(source)
         title, named = values.get("title"), str(values.get("study", ""))
@@ -106,7 +106,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
 
     named = request.POST.get("named", "" if copied else value_at(read_values(source)[0], ("study",)))
     about = {"project": project, "named": named, "chosen": None if copied or not name else chosen}
-    return _form(request, source, about, save, name_after_title)
+    return _form(request, source, about, save, suggest_name)
 
 
 def _usual_name(chosen: QuestionType) -> str:
@@ -114,12 +114,12 @@ def _usual_name(chosen: QuestionType) -> str:
 
 
 def _save_again(request: HttpRequest, study: Study, source: str, *, is_named: bool) -> Study:
-    """Save what was changed in a form that had created `study` before, as after Back."""
+    """Save changes in a form that already created `study`, for example after Back."""
     if not is_named:
         source = apply_changes(source, {("study",): study.slug})
     if source != study.source:
         save_draft(request, study, source, fingerprint(study.source))
-    messages.success(request, "You sent this form already: it created this draft, which now has your last changes.")
+    messages.success(request, "You already sent this form. The draft that it created now has your last changes.")
     return study
 
 
@@ -160,11 +160,11 @@ def _form(
     source: str,
     about: Mapping[str, Any],
     save: Save,
-    name_after_title: Callable[[str], str] = lambda source: "",
+    suggest_name: Callable[[str], str] = lambda source: "",
 ) -> HttpResponse:
     """Show a study file as a form, or handle its buttons: save, check, show the file.
 
-    source: the initial text, unless the request has one. name_after_title: see `new`.
+    source: the initial text, unless the request has one. suggest_name: see `new`.
     """
     if request.method != "POST":
         return _render_form(request, source, about)
@@ -174,7 +174,7 @@ def _form(
     try:
         source = apply_form(given, _sent_fields(request))
         lost = lost_comments(given, source)
-        if name := name_after_title(source):
+        if name := suggest_name(source):
             source, about = apply_changes(source, {("study",): name}), {**about, "named": name}
         if do == AS_FILE:
             return render(request, "workspace/drafts/as_file.html", {**about, "typed": source, "lost": lost})
@@ -235,7 +235,7 @@ def _render_form(
 
 
 def _attach_problems(told: Sequence[LocatedProblem], form: Form) -> list[LocatedProblem]:
-    """Return problems in the words of the form, each with its field, in the order of the fields."""
+    """Return the problems in the form's words, each with its field, in the order of the fields."""
     beside = {message: each.name for each in form.all_fields() for message in each.problems}
     in_words = [
         replace(each, problem=replace(each.problem, message=form.in_words(each.problem.message))) for each in told
@@ -243,7 +243,7 @@ def _attach_problems(told: Sequence[LocatedProblem], form: Form) -> list[Located
     return [replace(each, field=beside.get(each.problem.message, "")) for each in in_words]
 
 
-def locate_in_form(study: Study, sentences: Iterable[str]) -> list[LocatedProblem]:
+def locate_problems(study: Study, sentences: Iterable[str]) -> list[LocatedProblem]:
     """Return problems of a draft in the words of its form, each with its field."""
     problems = [Problem(None, sentence) for sentence in sentences]
     try:
