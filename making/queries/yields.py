@@ -12,6 +12,7 @@ from making.pipeline_file import START, AskedStage, read_pipeline
 @dataclass(frozen=True)
 class StageYield:
     """Counts of one stage, in candidates. `reasons`: why candidates are not kept -> how many, most first.
+    `notes`: what filters found about the stage as a whole, as sentences.
 
     `maker`: its maker, or the name of the study (`is_study`) in which people made it.
 
@@ -29,6 +30,7 @@ class StageYield:
     not_made: int = 0
     waits: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
     @property
     def made(self) -> int:
@@ -46,6 +48,7 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
         if reason:
             reasons.setdefault(stage, {})[reason] = n
     wanted = read_pipeline(pipeline.source)
+    notes = list(pipeline.used_filters.exclude(note=""))
     return [
         StageYield(
             name=stage.name,
@@ -53,6 +56,7 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
             is_study=isinstance(stage, AskedStage),
             parents=counted.get(stage.of, {}).get(Candidate.State.KEPT, 0),
             **{str(state): counted.get(stage.name, {}).get(state, 0) for state in Candidate.State},
+            notes=[f"{used.name}: {used.note}" for used in notes if used.stage == stage.name],
             reasons=dict(sorted(reasons.get(stage.name, {}).items(), key=lambda item: (-item[1], item[0]))),
         )
         for stage in wanted.ordered_stages

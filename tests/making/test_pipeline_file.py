@@ -6,6 +6,7 @@ from making.filters import FILTERS
 from making.filters.length import Length
 from making.pipeline_file import PipelineFile, read_pipeline
 from studies.design import DesignRefused
+from tests.making.actions.test_asking import FILE as ASKING
 
 STAGE = "  - name: swapped\n    make: words:swap\n"
 IMAGES = (
@@ -185,6 +186,15 @@ def test_every_problem_has_its_line_and_says_what_to_write(text: str, expected: 
     assert found
     if expected is not None:
         assert found == expected
+
+
+def test_a_filter_of_a_whole_stage_cannot_wait_for_people() -> None:
+    gate = "filters: [filter: length, {filter: blind-solvability}]"
+    text = ASKING.replace("of: chosen}", f"of: chosen, {gate}}}")
+    assert problems_of(text) == [
+        "Line 4: `blind-solvability` must see all candidates of `swapped` at once, but those of `chosen` come one after "
+        "another. Remove it."
+    ]
 
 
 def test_a_file_is_equal_to_another_that_says_the_same_otherwise() -> None:

@@ -12,16 +12,18 @@ from pytest_django import Settings
 from background.models import JobState
 from making.actions import batches, filtering
 from making.actions.batches import LOST_AFTER, LOST_TOO_OFTEN, MOST_BEGUN, note_begun, send_due, stalled, store
-from making.actions.pipelines import cancel_pipeline, continue_pipeline, request_pipeline, request_trial
+from making.actions.pipelines import cancel_pipeline, continue_pipeline, next_round, request_pipeline, request_trial
 from making.actions.stages import StageRun
 from making.filters import FILTERS, FilterInput, StageContext, StageFilter, StageVerdicts, Verdict
 from making.makers import MAKERS
 from making.messages import from_candidates, from_results, from_verdicts, to_candidates, to_requests
 from making.models import Batch, Candidate, KnownText, Pipeline, UsedFilter
 from making.queries.yields import stage_yields, worker_progress
-from studies.models import Image, Project
+from studies.models import Image, Project, Study
 from tests.factories import NOON, make_instance, make_project
 from tests.jobs import run_now
+from tests.making.actions.test_asking import FILE as ASKING
+from tests.making.actions.test_asking import choose, run_news, run_round
 from tests.making.critic import DISLIKED, UNLOADABLE, LoadedCritic
 from tests.making.painter import Painter
 
@@ -54,6 +56,7 @@ CAPTIONS = {
     "bad": "A cup is in a bad box.",
     "short": "Dogs, cats.",
 }
+AN_HOUR = timedelta(hours=1)
 LATER = NOON + LOST_AFTER + timedelta(seconds=1)
 
 
@@ -402,6 +405,48 @@ def test_many_candidates_are_several_messages(
     stored(sent[0])
     gone_on(pipeline, commit)
     assert set(states(pipeline).values()) == {"kept"}
+
+
+def test_in_each_round_what_is_made_of_new_decisions_waits_for_the_filters(
+    sent: list[tuple[str, dict[str, Any]]], commit: Commit
+) -> None:
+    project = make_project("loop")
+    for key, text in {"dog": "A dog is on a table.", "cup": "A cup is in a box."}.items():
+        captions = {"caption": f"No {key}.", "negative_caption": text}
+        make_instance(project, key, captions=captions, original_captions=captions)
+    source = ASKING.replace("of: chosen}", "of: chosen, filters: [filter: critic, filter: duplicates]}")
+    pipeline = run_round(project, source=source)
+    study = Study.objects.get(project=project, slug="loop-chosen")
+    for number, person in enumerate(("ann", "bob"), start=1):
+        choose(study, person, "candidate-2", now=NOON + number * AN_HOUR)
+        with commit(execute=True):
+            assert run_news(pipeline, now=NOON + number * AN_HOUR)
+        assert len(sent) == number
+        assert len(sent[-1][1]["candidates"]) == 1
+        assert sorted(states(pipeline).values()) == ["kept"] * (number - 1) + ["waits"]
+        assert not next_round(pipeline_id=pipeline.pk, now=NOON + 9 * AN_HOUR)
+        stored(sent[-1])
+        job = continue_pipeline(pipeline_id=pipeline.pk, now=NOON + number * AN_HOUR)
+        assert job is not None
+        assert run_now(job, now=NOON + number * AN_HOUR).state == JobState.DONE
+        pipeline.refresh_from_db()
+        assert sorted(states(pipeline).values()) == ["kept"] * number
+        assert project.instances.filter(tags__name="loop").count() == number
+    assert list(Batch.objects.values_list("stage", "filter_number", "number")) == [("swapped", 1, 1), ("swapped", 1, 2)]
+
+
+def test_the_gaps_of_two_models_are_refined(sent: list[tuple[str, dict[str, Any]]], commit: Commit) -> None:
+    models = "filter: critic}\n      - {filter: critic, dislikes: none"
+    refined = "{filter: adversarial-refinement, gaps: [critic, critic-2]}"
+    source = FILE.replace("      - filter: critic\n", f"      - {{{models}}}\n").replace("filter: duplicates", refined)
+    pipeline = begun(filled(CAPTIONS), commit, source)
+    stored(sent[0])
+    gone_on(pipeline, commit)
+    stored(sent[1])
+    assert gone_on(pipeline, commit).finished_at == NOON
+    # Swapped words leave no gap, and pairs without a gap stay.
+    assert states(pipeline) == {"good": "kept", "bad": "rejected", "short": "rejected"}
+    assert UsedFilter.objects.get(name="adversarial-refinement").note == "It kept 1 of 1."
 
 
 def test_candidates_are_the_same_after_their_journey() -> None:
