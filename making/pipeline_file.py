@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
@@ -81,6 +81,15 @@ class Stage(Options):
         return range(len(self.first_filters) + 1, len(self.filters) + 1)
 
 
+SourceText = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z][-a-z0-9_]*(\.[a-z][a-z0-9_]*)?$(?!\n)",
+        description="Write the name of a stage or role, or both with a dot between them, such as choose.caption.",
+    ),
+]
+
+
 class Instances(Options):
     """The instances that come of a pipeline: one for each text of the stage `of` that was kept.
 
@@ -88,10 +97,10 @@ class Instances(Options):
     """
 
     of: str = Field(description="The start, or the stage, whose texts become instances.")
-    captions: dict[str, str] = Field(
+    captions: dict[str, SourceText] = Field(
         min_length=1, description="Role of the instance -> the start, a stage, start.ROLE or STUDY.ROLE."
     )
-    images: dict[str, str] = Field(
+    images: dict[str, SourceText] = Field(
         default_factory=dict,
         description="Role of the instance -> a stage that makes images, STUDY.ROLE, or a role of the source instance.",
     )
@@ -202,7 +211,10 @@ def read_pipeline(text: str) -> PipelineFile:
 
 
 def _schema() -> Mapping[str, Any]:
-    return PipelineFile.model_json_schema()
+    schema = PipelineFile.model_json_schema()
+    # Without the alternative of nothing, so that problems inside are named.
+    schema["properties"]["instances"] = {"$ref": "#/$defs/Instances"}
+    return schema
 
 
 def _check_stages(values: Mapping[str, Any]) -> Findings:
@@ -367,6 +379,11 @@ def _check_studies(pipeline: PipelineFile) -> Findings:
         if asked.name in read and not design.accepts:
             sentence = f"The study accepts nothing, because its purpose is {design.purpose}, and other stages read it."
             yield (*path, "study"), sentence
+        if asked.launch and not design.contact:
+            yield (
+                (*path, "study", "contact"),
+                "Fill in `contact`: a study that is launched needs a person whom annotators can write to.",
+            )
         added = {role for part in design.parts for role in get_kind(part.kind).adds_roles(part.ask).captions}
         if asked.role and asked.role not in added | asked.instances.captions.keys():
             known = ", ".join(sorted(added | asked.instances.captions.keys()))

@@ -1,5 +1,7 @@
 """What a pipeline file may say, and what its problems are called."""
 
+from pathlib import Path
+
 import pytest
 
 from making.filters import FILTERS
@@ -129,6 +131,10 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
             f"{SMALL}instances:\n  of: swapped\n  captions:\n    Caption: start\n",
             ["Line 9: The role 'Caption' is not a name of at most 30 small letters, digits and _, a letter first."],
         ),
+        (
+            f"{SMALL}instances:\n  of: swapped\n  captions: {{caption: start}}\n  image: {{}}\n",
+            ["Line 9: `image` is not known here. Did you mean `images`?"],
+        ),
         (f"{SMALL}instances: {{of: swapped, captions: {{}}}}\n", None),
         (
             SMALL.replace("words:swap", "diffusers:sdxl"),
@@ -212,3 +218,92 @@ def test_a_pipeline_may_make_images_of_its_start_and_of_its_texts() -> None:
     assert list(pipeline.image_stages) == ["pictures"]
     of_start = text.replace("of: swapped", "of: start").replace("c: swapped", "c: start")
     assert read_pipeline(of_start).instances is not None
+
+
+ASKED = """name: loop
+start: {role: caption}
+stages:
+  - {name: swapped, make: "words:swap", of: chosen}
+studies:
+  - name: chosen
+    launch: true
+    role: caption
+    instances:
+      of: start
+      captions: {caption: start, other: start.other}
+      images: {candidate: candidate}
+    study:
+      title: Choose
+      kind: best_of_n
+      contact: Ada, ada@example.org
+      ask: {caption: other}
+instances:
+  of: swapped
+  captions: {caption: chosen.other, swapped: swapped}
+  images: {image: chosen.negative_image}
+"""
+
+
+def test_a_stage_of_people_stands_between_others_and_its_study_has_the_name_of_both() -> None:
+    pipeline = read_pipeline(ASKED)
+    assert [stage.name for stage in pipeline.ordered_stages] == ["chosen", "swapped"]
+    (stage,) = pipeline.studies
+    design = pipeline.design(stage)
+    assert (design.study, design.instances.tags, design.purpose) == ("loop-chosen", ("loop-chosen",), "filter")
+    assert (
+        pipeline.name_of_study(read_pipeline(ASKED.replace("title:", "study: mine\n      title:")).studies[0]) == "mine"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("kind: best_of_n", "kind: best_of_m", "Line 15: `kind` is 'best_of_m'. Choose one of: "),
+        ("contact: Ada, ada@example.org", "language: en", "Line 13: Fill in `contact`: a study that is launched needs"),
+        ("title: Choose", "title: Choose\n      instances: {}", "Line 15: Leave `instances` out: the stage says which"),
+        (
+            "title: Choose",
+            "title: Choose\n      purpose: qualification",
+            "The study accepts nothing, because its purpose",
+        ),
+        (
+            "role: caption\n",
+            "role: captain\n",
+            "Line 8: Instances of the study have no caption captain. Choose one of: ",
+        ),
+        ("    role: caption\n", "", "Line 4: `chosen` is a study. Name in its `role` the captions to read."),
+        (
+            "chosen.other",
+            "chosen.",
+            "Line 20: `instances.captions.caption` is 'chosen.'. Write the name of a stage or role",
+        ),
+        (
+            "chosen.other",
+            "swapped.other",
+            "Line 20: `swapped` makes single texts, without roles. Write `swapped` alone.",
+        ),
+        ("chosen.negative_image", "chosen", "Line 21: `chosen` is a study. Write the role of an image, as in"),
+        ("chosen.negative_image", "swapped.image", "Line 21: `swapped` makes texts, and no images."),
+        ("      of: start\n", "      of: swapped\n", "The stages form a cycle"),
+        (
+            "      of: start\n",
+            "      of: begin\n",
+            "Line 10: `begin` does not make texts. Known are: start, swapped, chosen.",
+        ),
+        ("name: chosen", "name: swapped", "Line 6: `swapped` is already the name of a stage or of the start."),
+    ],
+)
+def test_what_is_wrong_with_a_stage_of_people_is_said_with_its_line(old: str, new: str, expected: str) -> None:
+    text = ASKED.replace(old, new)
+    assert text != ASKED
+    with pytest.raises(DesignRefused) as refused:
+        read_pipeline(text)
+    assert expected in str(refused.value)
+
+
+def test_the_shipped_pipeline_with_people_lacks_only_a_contact() -> None:
+    shipped = Path("making/designs/best-of-four.yaml").read_text(encoding="utf-8")
+    with pytest.raises(DesignRefused) as refused:
+        read_pipeline(shipped)
+    assert [problem.line for problem in refused.value.problems] == [shipped.splitlines().index('      contact: ""') + 1]
+    read_pipeline(shipped.replace('contact: ""', 'contact: "Ada, ada@example.org"'))

@@ -15,14 +15,22 @@ from making import tasks
 from making.actions.pipelines import cancel_pipeline, next_round, request_pipeline, request_trial
 from making.models import Pipeline
 from making.queries.yields import stage_yields
-from studies.actions.drafts import update_draft
 from studies.actions.events import What
 from studies.actions.studies import change_state
 from studies.errors import StudyError
 from studies.models import Event, Instance, Project, Study, StudyState
 from studies.permissions import Role
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, TESTS, arrive_at_work, launch_study, make_instance, make_member, make_project
+from tests.factories import (
+    NOON,
+    TESTS,
+    arrive_at_work,
+    create_draft,
+    launch_study,
+    make_instance,
+    make_member,
+    make_project,
+)
 from tests.jobs import run_now
 
 pytestmark = pytest.mark.django_db
@@ -210,17 +218,17 @@ def test_whoever_may_not_launch_studies_cannot_run_a_pipeline_that_does(project:
 
 
 def test_a_refused_launch_is_said_and_tried_again(project: Project) -> None:
-    source = FILE.replace("      contact: Ada Lovelace, ada@example.org\n", "")
+    source = f"{FILE}".replace("surveys: {size: 1}", "eligibility: [{rule: not_in_study, study: gone}]")
     pipeline, job = request_pipeline(project=project, source=source, by="test", now=NOON)
     assert job is not None
     assert run_now(job, now=NOON).error == (
-        "The study of the stage chosen was refused. The study has no contact for annotators. Fill in `contact`, "
-        "such as Ada Lovelace, ada@example.org."
+        "The study of the stage chosen was refused. `eligibility` names gone, but project loop has no such study. "
+        "Create it first (a draft is enough), or correct the name."
     )
     pipeline.refresh_from_db()
     assert pipeline.can_go_on
     draft = Study.objects.get(project=project, slug="loop-chosen")
-    update_draft(study=draft, source=f"{draft.source}contact: Ada, ada@example.org\n", by=TESTS, now=NOON)
+    create_draft(project, instances=0, study="gone")
     run_round(project, source=source)
     draft.refresh_from_db()
     assert draft.state == StudyState.OPEN

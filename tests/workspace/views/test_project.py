@@ -220,7 +220,7 @@ def test_more_projects_studies_and_instances_add_no_query(
     # Session and user; then twelve queries of the home page; the project, its rail and switcher, and eighteen parts.
     with django_assert_num_queries(14):
         client.get("/")
-    with django_assert_num_queries(28):
+    with django_assert_num_queries(29):
         client.get("/projects/birds/")
 
 

@@ -21,6 +21,7 @@ from making.actions.pipelines import cancel_pipeline, request_pipeline, request_
 from making.filters import FILTERS, get_filter
 from making.makers import MAKERS, get_maker
 from making.models import Pipeline
+from making.queries.stage_graph import StageGraph, stage_graph
 from making.queries.yields import Sample, samples, stage_yields, started_with, worker_progress
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
 from studies.design import DesignRefused
@@ -31,6 +32,8 @@ from studies.permissions import Verb
 from studies.picture_handles import handle_of
 
 EXAMPLE_FILE = Path(settings.BASE_DIR) / "making" / "designs" / "word-swaps.yaml"
+# On a project's overview.
+MOST_DRAWN = 3
 NOT_TEXT = "The file is not UTF-8 text. Save the pipeline file as UTF-8, or paste its text."
 
 
@@ -68,6 +71,14 @@ def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
         "may": may_do(request, project),
     }
     return render(request, "workspace/pipelines/list.html", context, status=409 if problems else 200)
+
+
+def latest_pipelines(project: Project) -> list[tuple[Pipeline, StageGraph, set[str]]]:
+    """Return the latest pipelines with their graphs and the names of the studies that they have created."""
+    latest = project.pipelines.filter(is_trial=False).select_related("project").order_by("-requested_at", "-pk")
+    return [
+        (each, stage_graph(each), set(studies_of(each).values_list("slug", flat=True))) for each in latest[:MOST_DRAWN]
+    ]
 
 
 def _is_id(request: HttpRequest) -> bool:
@@ -129,6 +140,7 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
         "project": pipeline.project,
         "pipeline": pipeline,
         "people": people,
+        "graph": stage_graph(pipeline),
         "launched": {study.slug for study in people},
         "start": started_with(pipeline),
         "batches": worker_progress(pipeline),

@@ -51,6 +51,7 @@ from studies.kinds import get_kind
 from studies.models import InstanceImage, Project, ProjectDeletion, Study
 from studies.permissions import Verb
 from studies.shipped_designs import shipped_designs
+from workspace.views.projects.pipelines import latest_pipelines
 
 EXPORTS_SHOWN, EVENTS_SHOWN, DELETIONS_SHOWN = 10, 6, 20
 EVENT_FACETS = {"by": "By", "study": "Study", "about": "About"}
@@ -163,6 +164,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
         "studies": lines,
         "funnel": pipeline,
         "graph": pipeline_graph(pipeline),
+        "pipelines": latest_pipelines(project),
         "figures": figures_of(project, lines),
         "totals": totals,
         "fee_percent": settings.PLATFORM_FEE_PERCENT,
