@@ -20,7 +20,7 @@ REASON = "Adversarial refinement leaves it out: too many texts have a gap like i
 
 
 class AdversarialRefinement(StageFilter):
-    """Keep equally many texts whose two score gaps are opposite, so that models of texts alone cannot tell them.
+    """Keep equally many texts on both sides of the score gaps of two models, so that these cannot recognise them.
 
     `gaps`: two filters before it that score texts and the texts that they were made from, from 0 to 1.
     """

@@ -21,7 +21,7 @@ BEGINNING, MADE = "beginning", "made"
 
 
 class BlindSolvability(StageFilter):
-    """Stop the pipeline if a classifier of texts tells made texts from those that it began with too well.
+    """Stop the pipeline if a classifier that sees no images recognises the made texts too well.
 
     Each text that is left is paired with the text that its chain began with. The n-gram baseline is fitted to the pairs
     of other captions, told which text is made, and must tell it in each pair (5 folds; a tie is half right). The

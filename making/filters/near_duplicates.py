@@ -42,9 +42,10 @@ Shingles = frozenset[tuple[str, str]]
 class NearDuplicates(StageFilter):
     """Reject texts and images that are nearly equal to one of the project, or to an earlier one of the stage.
 
-    Texts: `at_least` so large a part of the pairs of neighbouring words of both are shared, from 0 to 1. A text is not
-    compared with the texts that it was made from, nor with others made from these. `known`: names of known test sets on
-    the site, with which texts are compared too. Images: their distance by colour and gradient is under `below`.
+    Texts: two are near if they share `at_least` this part, 0 to 1, of the pairs of neighbouring words that either has.
+    A text is not compared with the texts that it was made from, nor with others made from these. `known`: names of
+    known test sets on the site, with which texts are compared too. Images: two are near if their distance by colour and
+    gradient is under `below`.
     """
 
     version: ClassVar[str] = "1"

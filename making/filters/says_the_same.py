@@ -20,9 +20,10 @@ def _check_spec(spec: str) -> str:
 
 
 class SaysTheSame(ModelFilter):
-    """Reject texts that a named model scores `at_least` so high as meaning the same as their parent.
+    """Reject texts that mean the same as the text that they were made from, by a named model.
 
-    `nli:NAME`: both texts entail each other with this probability. `similarity:NAME`: the cosine of their vectors.
+    `nli:NAME`: both texts entail each other, each with a probability of `at_least` this much. `similarity:NAME`: the
+    cosine of their vectors is `at_least` this much.
     """
 
     version: ClassVar[str] = "1"

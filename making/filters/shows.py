@@ -24,10 +24,11 @@ def _check_spec(spec: str) -> str:
 
 
 class Shows(ModelFilter):
-    """Reject images whose score for the text that they were made from is too low (`at_least`), or not above `rival`.
+    """Reject images with too low a score for their caption, or no higher one than for another caption.
 
     `scorer`: a model as in `docs/predictions.md`, such as open_clip:ViT-B-32/openai; its scores have their own scale.
-    `rival`: a role of the instance that the pipeline began with: the caption there must have a lower score.
+    `at_least`: the lowest score. `rival`: a role of the instance that the pipeline began with, whose caption must have
+    a lower score.
     """
 
     version: ClassVar[str] = "1"

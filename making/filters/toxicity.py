@@ -12,7 +12,7 @@ from predictions.scorers import OpenPicture
 
 
 class Toxicity(ModelFilter):
-    """Reject texts whose probability of a label, by a named classifier, is above `at_most`."""
+    """Reject texts to which a named model gives a label, such as toxic, with a probability above `at_most`."""
 
     version: ClassVar[str] = "1"
 

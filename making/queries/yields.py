@@ -76,13 +76,14 @@ MOST_SAMPLES, MOST_REASONS = 5, 10
 class Sample:
     """A candidate beside the text that it was made from. `reason`: why it is not kept, "" if it is.
 
-    `image`: the SHA-256 of its picture, "" if there is none.
+    `waits`: whether its filters have not judged it yet. `image`: the SHA-256 of its picture, "" if there is none.
     """
 
     parent: str
     text: str
     reason: str
     image: str = ""
+    waits: bool = False
 
     @property
     def captions(self) -> Mapping[str, str]:
@@ -104,7 +105,16 @@ def samples(pipeline: Pipeline, stage: StageYield) -> Sequence[Sample]:
             for reason in ("", *list(stage.reasons)[:MOST_REASONS])
             for one in rows.filter(reason=reason)[:MOST_SAMPLES]
         ]
-    return [Sample(one.parent.text if one.parent else "", one.text, one.reason, one.image_id or "") for one in found]
+    return [
+        Sample(
+            one.parent.text if one.parent else "",
+            one.text,
+            one.reason,
+            one.image_id or "",
+            waits=one.state == Candidate.State.WAITS,
+        )
+        for one in found
+    ]
 
 
 def worker_progress(pipeline: Pipeline) -> tuple[int, int]:

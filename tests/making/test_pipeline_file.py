@@ -198,8 +198,8 @@ def test_a_filter_of_a_whole_stage_cannot_wait_for_people() -> None:
     gate = "filters: [filter: length, {filter: blind-solvability}]"
     text = ASKING.replace("of: chosen}", f"of: chosen, {gate}}}")
     assert problems_of(text) == [
-        "Line 4: `blind-solvability` must see all candidates of `swapped` at once, but those of `chosen` come one after "
-        "another. Remove it."
+        "Line 4: `blind-solvability` must see all candidates of `swapped` at once, but those of `chosen` come one "
+        "after another. Remove it."
     ]
 
 
