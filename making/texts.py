@@ -18,5 +18,5 @@ def comparable(text: str) -> str:
 
 
 def digest_of_words(text: str) -> str:
-    """Return 32 hexadecimal digits that are equal for two texts exactly if `comparable` is, by which rows are found."""
+    """Return 32 hexadecimal digits by which rows are found: equal for texts that `comparable` writes alike."""
     return hashlib.sha256(comparable(text).encode()).hexdigest()[:32]

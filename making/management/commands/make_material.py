@@ -60,6 +60,8 @@ class Command(ActionCommand):
             self.stdout.write(
                 f"{each.name} ({each.maker}): {each.parents:,} texts, {each.made:,} candidates made, {each.kept:,} kept"
             )
+            for note in each.notes:
+                self.stdout.write(f"  {note}")
             for reason, count in each.reasons.items():
                 self.stdout.write(f"  {count:,}: {reason}")
         if pipeline.waits_for:

@@ -2,16 +2,21 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from celery import current_app
+from django.apps import apps
+from django.core.files.storage import default_storage
+from PIL import Image as PictureFile
 from pytest_django import Settings
 
 from background.models import JobState
 from making.actions import batches, filtering
 from making.actions.batches import LOST_AFTER, LOST_TOO_OFTEN, MOST_BEGUN, note_begun, send_due, stalled, store
+from making.actions.candidate_images import store_image
 from making.actions.pipelines import cancel_pipeline, continue_pipeline, next_round, request_pipeline, request_trial
 from making.actions.stages import StageRun
 from making.filters import FILTERS, FilterInput, StageContext, StageFilter, StageVerdicts, Verdict
@@ -19,13 +24,16 @@ from making.makers import MAKERS
 from making.messages import from_candidates, from_results, from_verdicts, to_candidates, to_requests
 from making.models import Batch, Candidate, KnownText, Pipeline, UsedFilter
 from making.queries.yields import stage_yields, worker_progress
-from studies.models import Image, Project, Study
+from predictions.image_sets.embeddings import embedding_of
+from predictions.models import PictureVector
+from studies.actions.images import rendition
+from studies.models import Image, InstanceImage, Project, Study
 from tests.factories import NOON, make_instance, make_project
 from tests.jobs import run_now
 from tests.making.actions.test_asking import FILE as ASKING
 from tests.making.actions.test_asking import choose, run_news, run_round
 from tests.making.critic import DISLIKED, UNLOADABLE, LoadedCritic
-from tests.making.painter import Painter
+from tests.making.painter import Painter, paint
 
 pytestmark = pytest.mark.django_db
 
@@ -293,6 +301,28 @@ def test_images_are_judged_by_their_names_and_beside_the_caption_of_a_role(
     assert Image.objects.count() == 6
 
 
+@pytest.mark.parametrize("has_vector", [True, False])
+def test_an_image_like_one_of_the_project_is_a_near_duplicate(
+    has_vector: bool, sent: list[tuple[str, dict[str, Any]]], commit: Commit
+) -> None:
+    project = filled({"good": "A dog."})
+    pipeline = begun(project, commit, IMAGES.replace("filter: looker", "filter: near-duplicates"))
+    seed = to_requests(sent[0][1]["requests"])[0].seed
+    shown = store_image(paint("A dog.", seed))
+    InstanceImage.objects.create(instance=project.instances.get(), role="image", filename="a.png", image=shown)
+    if has_vector:
+        embedding = embedding_of("")
+        with default_storage.open(rendition(sha256=shown.pk, size="card")) as file:
+            vector = embedding.embed([PictureFile.open(file).convert("RGB")])[0].astype("<f2").tobytes()
+        PictureVector.objects.create(image=shown, embedding=embedding.name, vector=vector)
+    stored(sent[0])
+    assert gone_on(pipeline, commit).finished_at == NOON
+    found = pipeline.candidates.filter(stage="pictures").order_by("number")
+    assert [one.reason for one in found] == ["It is a near duplicate of an image of the project.", ""]
+    # The project still shows it.
+    assert found[0].image == shown
+
+
 def test_only_samples_of_rejected_images_stay(
     monkeypatch: pytest.MonkeyPatch, sent: list[tuple[str, dict[str, Any]]], commit: Commit
 ) -> None:
@@ -447,6 +477,16 @@ def test_the_gaps_of_two_models_are_refined(sent: list[tuple[str, dict[str, Any]
     # Swapped words leave no gap, and pairs without a gap stay.
     assert states(pipeline) == {"good": "kept", "bad": "rejected", "short": "rejected"}
     assert UsedFilter.objects.get(name="adversarial-refinement").note == "It kept 1 of 1."
+
+
+def test_an_upgrade_notes_the_words_of_texts_that_were_made_before(commit: Commit) -> None:
+    source = FILE.replace("      - filter: critic\n", "")
+    pipeline = begun(filled({"good": "A dog is on a table."}), commit, source)
+    digest = pipeline.candidates.get(stage="swapped").digest
+    assert len(digest) == 32
+    Candidate.objects.update(digest="")
+    import_module("making.migrations.0004_digests_of_texts").add_digests(apps, None)
+    assert pipeline.candidates.get(stage="swapped").digest == digest
 
 
 def test_candidates_are_the_same_after_their_journey() -> None:
