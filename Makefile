@@ -74,5 +74,7 @@ lock: setup  ## pin requirements*.txt to what requirements*.in allow today
 		| grep -Ev '^(nvidia-|cuda-|triton=)' >requirements-gpu.txt
 	.venv/bin/uv pip compile --quiet --no-header --python-version 3.11 --upgrade -c requirements-gpu.txt \
 		requirements-training.in -o requirements-training.txt
+	.venv/bin/uv pip compile --quiet --no-header --python-version 3.11 --upgrade -c requirements-gpu.txt \
+		requirements-models.in -o requirements-models.txt
 	.venv/bin/uv pip compile --quiet --no-header --no-annotate --python-version 3.11 --upgrade requirements-harness.in \
 		| grep -Ev '^(nvidia-|cuda-|triton=)' >requirements-harness.txt

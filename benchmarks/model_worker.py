@@ -50,7 +50,7 @@ def main() -> None:
     arguments = _arguments()
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.folder or Path(scratch) / "pictures"
-        names = _pictures(folder, arguments.pictures)
+        names = draw_pictures(folder, arguments.pictures)
         forward, reading = _floors(arguments.model, folder, names)
         gc.collect()
         with _redis() if arguments.redis else nullcontext(EMBEDDED_URL) as broker:
@@ -79,7 +79,7 @@ def _redis() -> AbstractContextManager[str]:
     return redis_process()
 
 
-def _pictures(folder: Path, number: int) -> list[str]:
+def draw_pictures(folder: Path, number: int) -> list[str]:
     """Return the names of `number` images in `folder`, drawing those that are missing."""
     with ProcessPoolExecutor() as pool:
         return list(pool.map(_draw, [folder] * number, range(number), chunksize=100))

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 
 from making.filters.base import CandidateImage, CandidateText, FilterIdentity, FilterInput, Verdict
-from making.makers.base import Made, MadeImage, MadeText, MakerIdentity, NothingMade, Request
+from making.makers.base import FoundImage, Made, MadeImage, MadeText, MakerIdentity, NothingMade, Request
+from making.tokens import Tokens
 
 MAKE, JUDGE, BEGUN, MADE = "making.make", "making.judge", "making.begun", "making.made"
 T = TypeVar("T")
@@ -39,9 +40,7 @@ def from_results(identity: MakerIdentity, results: Sequence[Sequence[Made] | Not
     return {
         "identity": {"name": identity.name, "version": identity.version, "weights": identity.weights},
         "results": [
-            {"nothing": result.reason}
-            if isinstance(result, NothingMade)
-            else {"made": [_plain(each) for each in result]}
+            _plain_nothing(result) if isinstance(result, NothingMade) else {"made": [_plain(each) for each in result]}
             for result in results
         ],
     }
@@ -64,7 +63,7 @@ def check_results(
             continue
         if len(result) > request.count:
             raise _bad(f"it has {len(result)} candidates where {request.count} were requested")
-        if any(isinstance(made, MadeImage) != images for made in result):
+        if any(isinstance(made, MadeText) == images for made in result):
             raise _bad("it has texts for images" if images else "it has images for texts")
 
 
@@ -121,12 +120,31 @@ def _read(form: type[T], plain: Any) -> T:
 
 
 def _result(plain: Mapping[str, Any]) -> Sequence[Made] | NothingMade:
-    return NothingMade(_read(str, plain["nothing"])) if "nothing" in plain else [_made(one) for one in plain["made"]]
+    if "nothing" not in plain:
+        return [_made(one) for one in plain["made"]]
+    told = {"prompt": plain.get("prompt", ""), "answer": plain.get("answer", ""), "tokens": _tokens(plain)}
+    return _read(NothingMade, {"reason": plain["nothing"]} | told)
+
+
+def _tokens(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return tokens, which workers of older versions do not count, as their fields."""
+    return asdict(Tokens(*plain.get("tokens", ())))
+
+
+def _plain_nothing(made: NothingMade) -> dict[str, Any]:
+    return {
+        "nothing": made.reason,
+        "prompt": made.prompt,
+        "answer": made.answer,
+        "tokens": _numbers(made.tokens),
+    }
 
 
 def _plain(made: Made) -> dict[str, Any]:
     if isinstance(made, MadeText):
-        return {"text": made.text, "prompt": made.prompt}
+        return {"text": made.text, "prompt": made.prompt, "tokens": _numbers(made.tokens)}
+    if isinstance(made, FoundImage):
+        return {"found": made.image, "similarity": made.similarity}
     return {
         "image": b64encode(made.data).decode(),
         "seed": made.seed,
@@ -135,8 +153,14 @@ def _plain(made: Made) -> dict[str, Any]:
     }
 
 
+def _numbers(tokens: Tokens) -> list[int]:
+    return [tokens.prompt, tokens.completion]
+
+
 def _made(plain: Mapping[str, Any]) -> Made:
     if "text" in plain:
-        return _read(MadeText, plain)
+        return _read(MadeText, {"text": plain["text"], "prompt": plain["prompt"], "tokens": _tokens(plain)})
+    if "found" in plain:
+        return _read(FoundImage, {"image": plain["found"], "similarity": plain["similarity"]})
     known = {name: plain[name] for name in ("seed", "prompt", "problem")}
     return replace(_read(MadeImage, {"data": ""} | known), data=b64decode(plain["image"], validate=True))

@@ -28,12 +28,17 @@ START = "start"
 MOST_EACH = 100
 _NAME = r"^[a-z][-a-z0-9]{0,49}$(?!\n)"
 _ROLE = r"^[a-z][a-z0-9_]{0,29}$(?!\n)"
+_ROLE_OR_NONE = r"^([a-z][a-z0-9_]{0,29})?$(?!\n)"
 
 
 class Start(Options):
-    """Where a pipeline begins: the captions in `role` of the project's instances."""
+    """Where a pipeline begins: the captions in `role` of the project's instances.
+
+    `images`: the role of the images that makers of images read, the first of each instance; "" for none.
+    """
 
     role: str = Field(pattern=_ROLE, description="Write lower-case letters, digits and _.")
+    images: str = Field(default="", pattern=_ROLE_OR_NONE, description="Write lower-case letters, digits and _.")
 
 
 class Stage(Options):
@@ -166,6 +171,11 @@ class PipelineFile(Options):
             before[asked.name] = [asked.of, *sorted(images & self.by_name.keys())]
         return [self.by_name[name] for name in TopologicalSorter(before).static_order() if name in self.by_name]
 
+    @property
+    def all_instances(self) -> Sequence[Instances]:
+        """Return what is said of instances: those that studies ask about, and those that the pipeline ends with."""
+        return [*(stage.instances for stage in self.studies), *([self.instances] if self.instances else [])]
+
     @cached_property
     def asked(self) -> Mapping[str, AskedStage]:
         """Return the stages that people make, by name."""
@@ -188,6 +198,16 @@ class PipelineFile(Options):
     def image_stages(self) -> Mapping[str, Stage]:
         """Return the stages that make images, by name."""
         return {stage.name: stage for stage in self.stages if stage.maker.makes_images}
+
+    def root_of(self, stage: Stage) -> tuple[str, int]:
+        """Return the stage of texts, or the start, that a stage of images goes back to, and its distance from there.
+
+        Example: 1 if it makes images of texts, or of the images of the start.
+        """
+        images, root, distance = self.image_stages, stage.of, 1
+        while root in images:
+            root, distance = images[root].of, distance + 1
+        return root, distance
 
     def line_of(self, name: str) -> list[str]:
         """Return the names from a stage back to the start."""
@@ -268,11 +288,8 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
     for number, stage in enumerate(pipeline.stages):
         if stage.of not in known:
             yield ("stages", number, "of"), f"`{stage.of}` is not a stage. {_nearest(stage.of, known)}"
-        if stage.of in images:
-            yield (
-                ("stages", number, "of"),
-                f"`{stage.of}` makes images, but `{stage.make}` reads texts. Read a stage of texts.",
-            )
+        if problem := _problem_with_input(pipeline, stage):
+            yield ("stages", number, "of"), problem
         for inside, sentence in _check_filters(stage):
             yield ("stages", number, "filters", *inside), sentence
         if stage.of in pipeline.asked and not pipeline.asked[stage.of].role:
@@ -321,6 +338,19 @@ def _check_filters(stage: Stage) -> Findings:
         before.append(name)
 
 
+def _problem_with_input(pipeline: PipelineFile, stage: Stage) -> str:
+    """Return why a stage cannot read what it is made of, as a sentence, "" if it can."""
+    of_images = stage.of in pipeline.image_stages
+    if not stage.maker.reads_images:
+        wrong = f"`{stage.of}` makes images, but `{stage.make}` reads texts. Read a stage of texts."
+        return wrong if of_images else ""
+    if not pipeline.start.images:
+        return f"`{stage.make}` reads images. Name their role in `start`, such as `images: image`."
+    if of_images or stage.of == START:
+        return ""
+    return f"`{stage.of}` makes texts, but `{stage.make}` reads images. Read the start or a stage of images."
+
+
 def _check_instances(pipeline: PipelineFile, instances: Instances, path: Path) -> Findings:
     line = pipeline.line_of(instances.of)
     for role, text in instances.images.items():
@@ -345,7 +375,7 @@ def _problem_with_images(pipeline: PipelineFile, text: str, line: Sequence[str],
     """Return why `text` is no source of images for instances of the stage `of`, "" if it is one."""
     source = read_source(text)
     stage = pipeline.image_stages.get(source.stage)
-    if stage is not None and stage.of not in line:
+    if stage is not None and pipeline.root_of(stage)[0] not in line:
         return f"`{source.stage}` makes images of `{stage.of}`, which does not lead to `{of}`."
     if stage is None and source.role and source.stage not in line:
         return f"`{source.stage}` does not lead to `{of}`. Choose one of: {', '.join(line)}."

@@ -1,8 +1,11 @@
 """The worker with models, which also makes and judges candidates: a separate Celery application without a database.
 
-    celery -A making.worker worker
+    celery -A predictions.worker worker
 
-It extends `predictions.worker`, and has the same settings.
+It extends `predictions.worker`, and has the same settings and two more, for `llm:`:
+
+LINEUP_LLM_ADDRESS  a server with language models, which may be in a private network; none unless it is set
+LINEUP_LLM_API_KEY  its key, which goes nowhere else; none unless it is set
 """
 
 import json

@@ -1,11 +1,11 @@
 """Feed images to a device: threads fetch, decode and gather them in batches while the device computes. Pure.
 
 One feeder serves whatever reads images in a process: scoring, making and training. Threads are enough, because Pillow
-decodes and resizes without the interpreter's lock (docs/decisions/0076). Images stay 8-bit numbers until they are on
+decodes and resizes without the interpreter's lock (docs/decisions/0077). Images stay 8-bit numbers until they are on
 the device, which normalizes them: a quarter of the bytes.
 
-- Fetching and decoding have separate limits. As many images are decoded at once as there are cores. How many are
-  fetched at once grows while the device waits and a decoder is free, as a distant source needs.
+- Fetching and decoding have separate limits. As many images are decoded at once as there are cores. As many are fetched
+  at once as keep the decoders busy: more the farther the source is.
 - A `Reading` reads its images in order, a fixed number ahead. While one is read, the next can be begun, so that its
   first images are ready when the device is free.
 - `Reading.batches` fills the buffer of the next batch, and copies it to the device, while the device computes.
@@ -210,7 +210,8 @@ class Feeder:
         self._threads = ThreadPoolExecutor(MOST_FETCHED + decoders, "feeder")
         self._decoding, self._fetching = Semaphore(decoders), Semaphore(FETCHED_AT_FIRST)
         self._lock = Lock()
-        self._waiting = 0
+        # Images that somebody waits for, and fetched ones that wait for a decoder.
+        self._awaited = self._fetched = 0
 
     def read(
         self, names: Iterable[str], open_picture: OpenPicture, prepare: Callable[[Image.Image], T], *, ahead: int
@@ -242,12 +243,12 @@ class Feeder:
         if future.done():
             return future.result()
         with self._lock:
-            self._waiting += 1
+            self._awaited += 1
         try:
             return future.result()
         finally:
             with self._lock:
-                self._waiting -= 1
+                self._awaited -= 1
 
     def _settle(self, made: Future[T], step: Callable[..., T], *given: Any) -> None:
         # Cancelled in the meantime: nobody takes it.
@@ -269,7 +270,10 @@ class Feeder:
         if self._decoding.acquire(blocking=False):
             self._fetch_more()
         else:
+            self._fetch_less()
             self._decoding.acquire()
+            with self._lock:
+                self._fetched -= 1
         try:
             _check(made)
             return prepare(source.decode(name, data))
@@ -277,11 +281,19 @@ class Feeder:
             self._decoding.release()
 
     def _fetch_more(self) -> None:
-        """Fetch one more image at once if a decoder was free and somebody waits for images."""
+        """Fetch one more image at once: a decoder was free. Not if nobody waits for images."""
         with self._lock:
-            if self._waiting and self.fetched_at_once < MOST_FETCHED:
+            if self._awaited and self.fetched_at_once < MOST_FETCHED:
                 self.fetched_at_once += 1
                 self._fetching.release()
+
+    def _fetch_less(self) -> None:
+        """Fetch one image less at once if more wait for decoders than come at once."""
+        with self._lock:
+            self._fetched += 1
+            too_many = self._fetched > self.fetched_at_once > FETCHED_AT_FIRST
+            if too_many and self._fetching.acquire(blocking=False):
+                self.fetched_at_once -= 1
 
 
 def _check(made: Future[Any]) -> None:

@@ -2,8 +2,9 @@
 
     celery -A predictions.worker worker
 
-It needs the broker and the images, but not Django. `predictions.messages` defines its messages and answers. One process
-handles one message at a time, so that a model has its device to itself; start one for each GPU (CUDA_VISIBLE_DEVICES).
+It needs the broker and the images, but not Django. `predictions.messages` defines its messages and answers. One message
+at a time has the device of a process, so start one process for each GPU (CUDA_VISIBLE_DEVICES). Meanwhile a second
+message is taken and its images are read ahead, so that the device finds them ready (docs/decisions/0077).
 
 Settings, by environment; each can also be given as the name of a file that holds it, NAME_FILE:
 
@@ -23,14 +24,15 @@ IMAGE_MAX_PIXELS     a larger image is refused; 50000000 unless it is set
 """
 
 import logging
-import os
 import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from celery import Celery
+from celery import Celery, Task
 
 from background.broker import transport_options
 from predictions.messages import (
@@ -51,6 +53,7 @@ from predictions.pictures import CannotReadPictures, Pictures, SourceUnavailable
 from predictions.s3 import Account
 from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, scorer_of
 from predictions.scoring import embed_pictures, loaded_message, score_items
+from predictions.worker_settings import CannotStart, read
 
 if TYPE_CHECKING:
     from predictions.scorers.vector_store import VectorStore
@@ -66,19 +69,17 @@ PRECISIONS: Mapping[str, str | None] = {"auto": "", "float32": None, "float16": 
 PATIENCE = {"max_retries": 60, "interval_start": 1, "interval_step": 1, "interval_max": 5}
 
 
-class CannotStart(Exception):
-    """A setting is invalid; the message says what to write."""
+# Messages at once: one has the device, the images of the other are read ahead.
+AT_ONCE = 2
+device = Lock()
 
 
-def read(name: str, default: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Return a setting, or the content of the file that NAME_FILE names. Raises CannotStart."""
-    if name in environment or f"{name}_FILE" not in environment:
-        return environment.get(name, default)
-    file = Path(environment[f"{name}_FILE"])
-    try:
-        return file.read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise CannotStart(f"{name}_FILE names {file}, which cannot be read ({error.strerror}).") from error
+class DeviceTask(Task[Any, Any]):
+    """A task that has the device of this process for itself."""
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        with device:
+            return self.run(*given, **named)
 
 
 def _pictures(folder: Path) -> OpenPicture:
@@ -127,12 +128,12 @@ def _half() -> str | None:
     return PRECISIONS[precision]
 
 
-def _make() -> tuple[Celery, OpenPicture, str | None, "VectorStore | None"]:
+def _make() -> tuple[Celery[Any], OpenPicture, str | None, "VectorStore | None"]:
     folder = Path(read("DATA_DIR", str(Path(__file__).resolve().parent.parent / "var")))
     url = read("CELERY_BROKER_URL", EMBEDDED_URL)
     # No fixups: if DJANGO_SETTINGS_MODULE is set by accident, Celery would load Django. Not the current application of
     # a process that has another one.
-    made = Celery("predictions", fixups=[], set_as_current=False)
+    made = Celery("predictions", fixups=[], set_as_current=False, task_cls=DeviceTask)
     made.conf.update(
         broker_url=url,
         broker_transport_options=transport_options(url, folder / "broker"),
@@ -140,12 +141,14 @@ def _make() -> tuple[Celery, OpenPicture, str | None, "VectorStore | None"]:
         broker_connection_max_retries=None,
         task_publish_retry_policy=PATIENCE,
         task_default_queue=GPU,
+        # Tasks of a higher room on the same queue: a worker throws away messages of tasks that it does not know.
+        imports=["making.worker"],
         task_ignore_result=True,
         # A message is acknowledged after its answer was sent.
         task_acks_late=True,
         task_reject_on_worker_lost=True,
-        worker_pool="solo",
-        worker_concurrency=1,
+        worker_pool="threads",
+        worker_concurrency=AT_ONCE,
         worker_prefetch_multiplier=1,
         timezone="UTC",
     )
@@ -162,19 +165,28 @@ class _ModelCache:
     """The last requested model, because memory holds only one, with its 16-bit version if any."""
 
     def __init__(self) -> None:
-        self.spec = ""
-        self.scorers: tuple[Scorer, Scorer | None] | None = None
+        self._loaded: dict[str, tuple[Scorer, Scorer | None]] = {}
 
     def get(self, spec: str) -> tuple[Scorer, Scorer | None]:
-        if self.scorers is None or self.spec != spec:
-            self.scorers = None
+        """Return the model, and load it if it is another one. Only for who has the device."""
+        if spec not in self._loaded:
+            self._loaded = {}
             scorer = scorer_of(spec)
             half = None if numbers is None else scorer.in_half(numbers)
             if kept_vectors is not None:
                 for each in filter(None, (scorer, half)):
                     each.keep_in(kept_vectors)
-            self.scorers, self.spec = (scorer, half), spec
-        return self.scorers
+            self._loaded = {spec: (scorer, half)}
+        return self._loaded[spec]
+
+    def read_ahead(
+        self, spec: str, names: Sequence[str], *, exactly: bool = False
+    ) -> AbstractContextManager[OpenPicture]:
+        """Begin to read images for the model, if it is loaded already. `exactly`: it will compute in float32 only."""
+        if spec not in (loaded := self._loaded):
+            return nullcontext(open_picture)
+        scorer, half = loaded[spec]
+        return (scorer if exactly else half or scorer).read_ahead(names, open_picture)
 
 
 _loaded = _ModelCache()
@@ -187,21 +199,24 @@ def load(*, run: int, spec: str) -> None:
     _answer(LOADED, run=run, answer=_in_words(lambda: loaded_message(*_loaded.get(spec))))
 
 
-@app.task(name=SCORE)
+@app.task(name=SCORE, base=Task)
 def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
     """Score questions with the model that `spec` names."""
+    names = dict.fromkeys(picture for item in items for _, picture in item["matches"].values())
+    with _loaded.read_ahead(spec, list(names)) as open_ahead, device:
 
-    def work() -> ScoredChunk:
-        scorer, half = _loaded.get(spec)
-        return score_items(scorer, items, open_picture, half=half)
+        def work() -> ScoredChunk:
+            scorer, half = _loaded.get(spec)
+            return score_items(scorer, items, open_ahead, half=half)
 
-    _answer_chunk(STORE, run, chunk, work)
+        _answer_chunk(STORE, run, chunk, work)
 
 
-@app.task(name=EMBED)
+@app.task(name=EMBED, base=Task)
 def embed(*, run: int, chunk: int, spec: str, pictures: Sequence[str]) -> None:
     """Compute the vectors of images (SHA-256) with the model that `spec` names, in float32."""
-    _answer_chunk(EMBEDDED, run, chunk, lambda: embed_pictures(_loaded.get(spec)[0], pictures, open_picture))
+    with _loaded.read_ahead(spec, pictures, exactly=True) as open_ahead, device:
+        _answer_chunk(EMBEDDED, run, chunk, lambda: embed_pictures(_loaded.get(spec)[0], pictures, open_ahead))
 
 
 def _answer_chunk(task: str, run: int, chunk: int, work: Callable[[], Mapping[str, Any]]) -> None:

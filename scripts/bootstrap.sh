@@ -72,12 +72,13 @@ if [ -z "$(find_python)" ] && [ "$(id -u)" -eq 0 ] && have apt-get; then apt-get
 packages=$(missing_packages | tr '\n' ' ')
 if [ -n "$packages" ]; then install_packages "${packages% }"; fi
 
-# What the tests of models are run by is pinned with what those of the site are run by.
+# What the tests of models are run by is pinned with what those of the site are run by. Some of them also start a server.
 is_of_models() { [ "$purpose" = models ] || [ "$purpose" = harness ]; }
 runner() { ! is_of_models || grep -E '^(pytest|pytest-timeout)==' requirements-dev.txt; }
+servers() { [ "$purpose" != models ] || grep -E '^[a-z]' requirements-models.txt; }
 
 stamp=$venv/installed-for-$purpose
-wanted=$(runner | cat requirements.txt "$requirements" - | cksum)
+wanted=$({ runner; servers; } | cat requirements.txt "$requirements" - | cksum)
 if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || ! $venv/bin/python -c '' 2>/dev/null; then
     # Without pip it is what an interrupted first run left behind.
     $venv/bin/python -c 'import pip' 2>/dev/null || "$(find_python)" -m venv --clear $venv
@@ -86,6 +87,6 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || ! $venv/bin/python -c '' 2>
     compile=$(! is_of_models || echo --no-compile)
     # shellcheck disable=SC2046,SC2086
     $venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --prefer-binary --retries 10 \
-        $compile -r "$requirements" $(runner)
+        $compile -r "$requirements" $(runner) $(servers)
     echo "$wanted" >"$stamp"
 fi

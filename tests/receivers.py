@@ -46,10 +46,14 @@ def answer_with(status: int, body: bytes = b"", **headers: str) -> Answer:
 
 
 @contextmanager
-def receiving(answer: Answer, tls: SSLContext | None = None) -> Iterator[Receiver]:
-    """Run a server that answers every request so, until the block ends."""
+def receiving(answer: Answer, tls: SSLContext | None = None, *, keeps_alive: bool = False) -> Iterator[Receiver]:
+    """Run a server that answers every request so, until the block ends. `keeps_alive`: its connections stay open."""
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1" if keeps_alive else "HTTP/1.0"
+        # Or a connection that stays open keeps the server from stopping.
+        timeout = 1 if keeps_alive else None
+
         def handle_any(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             request = Request(self.command, self.path, {k.lower(): v for k, v in self.headers.items()}, body)

@@ -10,29 +10,19 @@ import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from threading import Timer
 from time import monotonic
-from typing import TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
-Address: TypeAlias = IPv4Address | IPv6Address
+from background.public_addresses import Address, is_public, resolve
 
 # From the look-up to the end of the response.
 SECONDS = 10
 # Bytes of the response that are read and stored.
 MOST_ANSWER = 500
 LONGEST_URL = 500
-# NAT64: the last 32 bits are the IPv4 address that is reached.
-_NAT64 = ip_network("64:ff9b::/96")
-# A public address at which one cloud provider serves its machines' secrets.
-_METADATA_SERVERS = frozenset({ip_address("168.63.129.16")})
-# Global unicast IPv6. The rest has other uses, whatever `ipaddress` says about it.
-_GLOBAL_UNICAST = ip_network("2000::/3")
-# Protocol assignments, not hosts; one cloud serves secrets there.
-_PROTOCOL_ASSIGNMENTS = ip_network("192.0.0.0/24")
 
 
 class AddressRefused(Exception):
@@ -69,28 +59,12 @@ def check_url(url: str) -> SplitResult:
     return parts
 
 
-def is_public(address: Address) -> bool:
-    """Return whether an address is public, including an IPv4 address embedded in an IPv6 one."""
-    if isinstance(address, IPv6Address):
-        wrapped = address.ipv4_mapped or address.sixtofour or (address.teredo and address.teredo[1])
-        if address in _NAT64:
-            wrapped = IPv4Address(int(address) & 0xFFFFFFFF)
-        if wrapped and not is_public(wrapped):
-            return False
-        if address not in _GLOBAL_UNICAST and address not in _NAT64:
-            return False
-    elif address in _PROTOCOL_ASSIGNMENTS:
-        return False
-    return address.is_global and not address.is_multicast and address not in _METADATA_SERVERS
-
-
 def look_up(host: str, port: int) -> list[Address]:
     """Return the addresses of a host if all of them are allowed. Raises AddressRefused and NotReached."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = resolve(host, port)
     except (OSError, UnicodeError) as error:
         raise NotReached(f"The host name {host} cannot be resolved.") from error
-    addresses = list(dict.fromkeys(ip_address(str(entry[4][0]).partition("%")[0]) for entry in found))
     if not settings.WEBHOOKS_TO_PRIVATE_ADDRESSES and not all(map(is_public, addresses)):
         raise AddressRefused(
             f"{host} is in a private network, or is this machine itself. The site sends nothing there "

@@ -25,7 +25,7 @@ def show_practice(request: HttpRequest, session: Session, *, error: str = "", st
     asked = practice.next_question(session=session)
     if asked is None:
         # Unreachable in this state: the last answer of a round moves the session in the same transaction.
-        raise BadAnswer(gettext("Practice is over. Reload the page to go on."))
+        raise BadAnswer(gettext("Practice is over. Reload the page to continue."))
     extra = {
         "page": question_page(
             asked,

@@ -3,17 +3,19 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain as joined
 from itertools import product
 
 from django.db import transaction
+from django.db.models import F
 
 from background.errors import Failed
 from background.work import RunningJob
 from making.actions.accepted import accepted_facts, study_of
 from making.actions.progress import read_after, step_of
-from making.actions.stages import BATCH
+from making.actions.stages import BATCH, SIMILARITY
 from making.models import Candidate, Pipeline
-from making.pipeline_file import START, AskedStage, Instances, PipelineFile, read_source
+from making.pipeline_file import START, AskedStage, Instances, PipelineFile, Source, Stage, read_source
 from studies.actions.projects.tags import add_tag
 from studies.kinds import InstanceFacts
 from studies.models import Instance, InstanceImage
@@ -71,8 +73,11 @@ class _Batch:
     def save(self) -> list[int]:
         """Save the instances of the candidates that have all that an instance needs; return their ids."""
         captions = [self._captions(chain) for chain in self.chains]
+        copied = self._copied_uses()
         complete = [
-            number for number in range(len(self.candidates)) if captions[number] and self.made.are_enough(number)
+            number
+            for number in range(len(self.candidates))
+            if captions[number] and self.made.are_enough(number) and all(copied[number].values())
         ]
         keys = {number: self._key(self.chains[number]) for number in complete}
         taken = self.pipeline.project.instances.filter(key__in=keys.values()).values_list("key", flat=True).first()
@@ -86,7 +91,8 @@ class _Batch:
             for number, instance in of.items():
                 self.candidates[number].instance = instance
             Candidate.objects.bulk_update([self.candidates[number] for number in complete], ["instance"])
-        InstanceImage.objects.bulk_create([*self._copied_images(of), *self.made.uses(of)])
+        copies = [_copies(instance, copied[number]) for number, instance in of.items()]
+        InstanceImage.objects.bulk_create([*joined.from_iterable(copies), *self.made.uses(of)])
         return [instance.pk for instance in instances]
 
     def _captions(self, chain: Chain) -> dict[str, str]:
@@ -127,42 +133,32 @@ class _Batch:
             captions=captions,
             original_captions=captions,
             caption_rule=start.caption_rule if start else "as-is-v1",
-            reference={"made": {"pipeline": self.pipeline.name} | _maker_facts(made)},
+            reference={"made": {"pipeline": self.pipeline.name, "from": chain[START].start_key} | _maker_facts(made)},
             source_file=f"{self.pipeline.name}.yaml",
             source_row=made.pk,
         )
 
-    def _copied_images(self, of: Mapping[int, Instance]) -> Iterator[InstanceImage]:
-        """Yield copies of images of the instances that the chains began with, or that people accepted."""
+    def _copied_uses(self) -> list[dict[str, list[InstanceImage]]]:
+        """Return for each chain: role -> the images of its source instance, or of what people accepted, to copy."""
         wanted = {
             role: source
             for role, source in ((role, read_source(text)) for role, text in self.design.images.items())
             if source.stage not in self.wanted.image_stages
         }
-        chains = {number: self.chains[number] for number in of}
         stages = {source.stage for source in wanted.values()} & self.wanted.asked.keys()
-        origins = {chain[START].start_id for chain in chains.values()}
-        origins |= {chain[stage].instance_id for chain in chains.values() for stage in stages}
+        origins = {chain[START].start_id for chain in self.chains}
+        origins |= {chain[stage].instance_id for chain in self.chains for stage in stages}
         uses: dict[int, list[InstanceImage]] = defaultdict(list)
         for use in InstanceImage.objects.filter(instance__in=origins - {None}):
             uses[use.instance_id].append(use)
-        for number, chain in chains.items():
-            for role, source in wanted.items():
-                if source.stage in self.wanted.asked:
-                    found = self._accepted_uses(chain, source.stage, source.role, uses)
-                else:
-                    # A role alone is one of the start, as after "start.".
-                    name = source.role or source.stage
-                    found = [use for use in uses.get(chain[START].start_id or 0, []) if use.role == name]
-                for position, use in enumerate(found):
-                    yield InstanceImage(
-                        instance=of[number],
-                        role=role,
-                        position=position,
-                        filename=use.filename,
-                        image_id=use.image_id,
-                        **{name: getattr(use, name) for name in COPIED},
-                    )
+        return [{role: self._uses_of(chain, source, uses) for role, source in wanted.items()} for chain in self.chains]
+
+    def _uses_of(self, chain: Chain, source: Source, uses: Mapping[int, list[InstanceImage]]) -> list[InstanceImage]:
+        if source.stage in self.wanted.asked:
+            return self._accepted_uses(chain, source.stage, source.role, uses)
+        # A role alone is one of the source instance, as after "start.".
+        name = source.role or source.stage
+        return [use for use in uses.get(chain[START].start_id or 0, []) if use.role == name]
 
     def _accepted_uses(
         self, chain: Chain, stage: str, role: str, uses: Mapping[int, list[InstanceImage]]
@@ -172,6 +168,20 @@ class _Batch:
         wanted = [image.sha256 for image in facts.images.get(role, [])] if facts else []
         by_image = {use.image_id: use for use in sorted(own, key=lambda use: use.role == role)}
         return [by_image[sha256] for sha256 in wanted if sha256 in by_image]
+
+
+def _copies(instance: Instance, uses: Mapping[str, list[InstanceImage]]) -> Iterator[InstanceImage]:
+    """Yield copies of images for an instance, by their new roles."""
+    for role, found in uses.items():
+        for position, use in enumerate(found):
+            yield InstanceImage(
+                instance=instance,
+                role=role,
+                position=position,
+                filename=use.filename,
+                image_id=use.image_id,
+                **{name: getattr(use, name) for name in COPIED},
+            )
 
 
 def _chains(batch: Sequence[Candidate]) -> list[dict[str, Candidate]]:
@@ -198,13 +208,17 @@ class _MadeImages:
         images = wanted.image_stages
         self._stages = {role: images[source] for role, source in design.images.items() if source in images}
         self._chains = chains
-        parents = {chain[stage.of].pk for chain in chains for stage in self._stages.values()}
-        rows = Candidate.objects.filter(
-            parent__in=parents, stage__in={stage.name for stage in self._stages.values()}, state=Candidate.State.KEPT
-        )
+        self._roots = {stage.name: wanted.root_of(stage) for stage in self._stages.values()}
         self._found: dict[tuple[str, int | None], list[Candidate]] = defaultdict(list)
-        for image in rows.select_related("maker").order_by("number"):
-            self._found[image.stage, image.parent_id].append(image)
+        for stage, (root, distance) in self._roots.items():
+            ancestor = "__".join(["parent"] * distance)
+            rows = Candidate.objects.filter(
+                stage=stage, state=Candidate.State.KEPT, **{f"{ancestor}__in": {chain[root].pk for chain in chains}}
+            )
+            order = ["__".join([*["parent"] * above, "number"]) for above in reversed(range(distance))]
+            for image in rows.select_related("maker").annotate(root=F(f"{ancestor}_id")).order_by(*order):
+                self._found[stage, image.root].append(image)
+        self._origins = _origins(wanted, [one for some in self._found.values() for one in some])
 
     def are_enough(self, number: int) -> bool:
         """Whether the candidate of this chain has as many images of each stage as an instance needs."""
@@ -218,13 +232,34 @@ class _MadeImages:
                     instance=of[number],
                     role=role,
                     position=position,
-                    filename=f"{image.pipeline_id}/{image.pk}.png",
                     image_id=image.image_id,
-                    source=f"Made from: {image.prompt}",
-                    licence=self._stages[role].licence,
-                    generator=f"{image.maker}, seed {image.seed}",
+                    **self._facts(image, self._stages[role]),
                 )
 
+    def _facts(self, image: Candidate, stage: Stage) -> dict[str, str]:
+        """Return where an image comes from: what made it, or what is known of one that was found."""
+        origin = self._origins.get(image.image_id or "")
+        if origin is not None:
+            return {name: getattr(origin, name) for name in ("filename", *COPIED)}
+        return {
+            "filename": f"{image.pipeline_id}/{image.pk}.png",
+            "source": f"Made from: {image.prompt}",
+            "licence": stage.licence,
+            "generator": f"{image.maker}, seed {image.seed}",
+        }
+
     def _of(self, number: int, role: str) -> list[Candidate]:
-        stage = self._stages[role]
-        return self._found.get((stage.name, self._chains[number][stage.of].pk), [])
+        stage = self._stages[role].name
+        root, _ = self._roots[stage]
+        return self._found.get((stage, self._chains[number][root].pk), [])
+
+
+def _origins(wanted: PipelineFile, images: Sequence[Candidate]) -> Mapping[str, InstanceImage]:
+    """Return the first use of each image that was found in the project, by its SHA-256."""
+    found = {one.image_id for one in images if SIMILARITY in one.scores}
+    if not found:
+        return {}
+    uses = InstanceImage.objects.filter(
+        instance__project__pipelines=images[0].pipeline_id, role=wanted.start.images, image__in=found
+    )
+    return {str(use.image_id): use for use in uses.order_by("-pk")}

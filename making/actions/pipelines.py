@@ -7,14 +7,15 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from background.errors import Failed
 from background.jobs import cancel, request_job
 from background.models import Job
 from background.work import RunningJob, Work
 from making.actions.asking import ask_people, check_rights, has_news, have_all_ended
 from making.actions.filtering import note_known_texts, run_phase
+from making.actions.image_inputs import first_images
 from making.actions.instances import INSTANCES, store_instances
 from making.actions.progress import phases_of, read_after, read_phase, step_of
+from making.actions.source_roles import check_source_roles, source_instances
 from making.actions.stages import BATCH, StageRun
 from making.models import Candidate, Pipeline
 from making.pipeline_file import START, AskedStage, PipelineFile, read_pipeline
@@ -35,6 +36,7 @@ def request_pipeline(*, project: Project, source: str, by: Actor, now: datetime)
     """
     wanted = read_pipeline(source)
     check_rights(wanted, project, by)
+    check_source_roles(wanted, project)
     pipeline, is_new = Pipeline.objects.select_for_update(of=("self",)).get_or_create(
         project=project, name=wanted.name, is_trial=False, defaults=_fields(source, by, now)
     )
@@ -52,7 +54,9 @@ def request_pipeline(*, project: Project, source: str, by: Actor, now: datetime)
 @transaction.atomic
 def request_trial(*, project: Project, source: str, by: Actor, now: datetime) -> tuple[Pipeline, Job]:
     """Queue a trial of a pipeline on a few texts, replacing the last trial of its name. Raises DesignRefused."""
-    name = read_pipeline(source).name
+    wanted = read_pipeline(source)
+    check_source_roles(wanted, project)
+    name = wanted.name
     for old in Pipeline.objects.select_for_update(of=("self",)).filter(project=project, name=name, is_trial=True):
         if old.job is not None:
             cancel(job=old.job, now=now)
@@ -179,24 +183,18 @@ def waiting_for_people() -> QuerySet[Pipeline]:
 
 
 def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile) -> None:
-    """Copy the captions that the pipeline begins with."""
+    """Copy the captions that the pipeline begins with, and note their images."""
     after = read_after(job, START)
-    role = wanted.start.role
-    instances = pipeline.project.instances.filter(captions__has_key=role).order_by("pk")
-    # Instances that pipelines made are no beginning: they would be made from again.
-    instances = instances.exclude(reference__has_key="made")
+    images = wanted.start.images
+    instances = source_instances(wanted, pipeline.project).order_by("pk")
     if pipeline.is_trial:
         ids = list(instances.values_list("pk", flat=True))
         # Spread over the project, for neighbours are often alike.
         instances = instances.filter(pk__in=ids[:: max(1, len(ids) // TRIAL_TEXTS)][:TRIAL_TEXTS])
     total, done = instances.count(), instances.filter(pk__lte=after).count()
-    if not total:
-        raise Failed(
-            f"No instance of the project has a caption in the role {role}. Import some, or name another role in "
-            "`start`."
-        )
     while batch := list(instances.filter(pk__gt=after).values_list("pk", "key", "captions")[:BATCH]):
         after, done = batch[-1][0], done + len(batch)
+        shown = first_images([pk for pk, _, _ in batch], images) if images else {}
         with transaction.atomic():
             Candidate.objects.bulk_create(
                 Candidate(
@@ -204,7 +202,8 @@ def _store_start(job: RunningJob, pipeline: Pipeline, wanted: PipelineFile) -> N
                     stage=START,
                     start_id=pk,
                     start_key=key,
-                    text=captions[role],
+                    text=captions[wanted.start.role],
+                    image_id=shown.get(pk),
                     state=Candidate.State.KEPT,
                     made_at=job.now(),
                 )

@@ -6,7 +6,7 @@ what is left waits for these (`making.actions.filtering`).
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,11 +16,12 @@ from django.db.models import QuerySet
 from background.errors import Failed
 from background.work import RunningJob
 from making.actions.candidate_images import MOST_REJECTED, remove_images, store_image
+from making.actions.image_inputs import images_of, own_images
 from making.actions.progress import read_after, step_of
 from making.errors import CannotMake
 from making.filters import CandidateImage, CandidateText, Filter, FilterInput, Verdict
 from making.filters.base import gap_name
-from making.makers import Made, MadeImage, MakerIdentity, NothingMade, Request
+from making.makers import FoundImage, LoadedMaker, Made, MadeImage, MakerIdentity, NothingMade, Request
 from making.models import Candidate, KnownText, Pipeline, UsedFilter, UsedMaker
 from making.pipeline_file import PipelineFile, Stage
 from making.texts import comparable, digest_of_words
@@ -29,6 +30,8 @@ from studies.importing.pictures import NotAPicture
 # Candidates that are made, or turned into instances, in one transaction.
 BATCH = 200
 CHECKER = "checker"
+# The score of an image that a maker found.
+SIMILARITY = "similarity"
 
 
 class StageRun:
@@ -46,12 +49,21 @@ class StageRun:
         """Return the candidates that it makes others from."""
         return self.pipeline.candidates.filter(stage=self.stage.of, state=Candidate.State.KEPT).order_by("pk")
 
-    def requests(self, parents: Iterable[Candidate]) -> list[Request]:
-        return [Request(parent.text, self.stage.count, self._seed(parent)) for parent in parents]
+    def requests(self, parents: Sequence[Candidate]) -> list[Request]:
+        count = self.stage.count
+        if not self.stage.maker.reads_images:
+            return [Request(parent.text, count, self._seed(parent)) for parent in parents]
+        own = own_images(parents)
+        return [
+            Request("", count, self._seed(parent), parent.image_id or "", own.get(parent.start_id, frozenset()))
+            for parent in parents
+        ]
 
     def _seed(self, parent: Candidate) -> int:
         """Return a seed that depends on the pipeline, the stage and the parent, and not on batches or ids."""
         place = [self.wanted.seed, self.stage.name, parent.start_key, parent.stage, parent.number, parent.text]
+        if self.stage.maker.reads_images:
+            place.append(parent.image_id or "")
         return int.from_bytes(hashlib.sha256(json.dumps(place).encode()).digest()[:4])
 
     def used_maker(self, identity: MakerIdentity) -> UsedMaker:
@@ -96,16 +108,21 @@ class StageRun:
                 "made_at": self.now,
             }
             if isinstance(result, NothingMade):
-                found.append(Candidate(**common, state=Candidate.State.NOT_MADE, reason=result.reason))
+                found.append(_not_made(result, common))
                 continue
             found += [self._candidate(made, number, common) for number, made in enumerate(result, start=1)]
         return found
 
     def _candidate(self, made: Made, number: int, common: dict[str, Any]) -> Candidate:
         state = Candidate.State.WAITS if self.stage.later_filters else Candidate.State.KEPT
-        one = Candidate(**common, number=number, prompt=made.prompt, state=state)
+        one = Candidate(**common, number=number, state=state)
+        if isinstance(made, FoundImage):
+            one.image_id, one.scores = made.image, {SIMILARITY: made.similarity}
+            return one
+        one.prompt = made.prompt
         if not isinstance(made, MadeImage):
             one.text, one.digest = made.text, digest_of_words(made.text)
+            one.prompt_tokens, one.completion_tokens = made.tokens.prompt, made.tokens.completion
             return one
         one.seed = made.seed
         if made.problem:
@@ -125,6 +142,12 @@ class StageRun:
         """Return candidates as filters see them. `starts`: the texts of their starts by key, for a whole stage."""
         parents = [one.parent.text if one.parent else "" for one in candidates]
         if self.stage.maker.makes_images:
+            role = self.wanted.start.role
+            # An image that was made of another one has the caption that the chain began with.
+            parents = [
+                text or (one.start.captions.get(role, "") if one.start else "")
+                for one, text in zip(candidates, parents, strict=True)
+            ]
             return [
                 CandidateImage(one.image_id or "", text, one.start.captions.get(rival_role, "") if one.start else "")
                 for one, text in zip(candidates, parents, strict=True)
@@ -191,12 +214,38 @@ def save_verdicts(candidates: Sequence[Candidate]) -> None:
     remove_images(dropped)
 
 
-def run_stage(job: RunningJob, run: StageRun) -> None:
-    """Make the candidates of a stage here, in batches, from candidates that it has not read yet."""
+def _not_made(nothing: NothingMade, common: Mapping[str, Any]) -> Candidate:
+    return Candidate(
+        **common,
+        state=Candidate.State.NOT_MADE,
+        reason=nothing.reason,
+        prompt=nothing.prompt,
+        answer=nothing.answer,
+        prompt_tokens=nothing.tokens.prompt,
+        completion_tokens=nothing.tokens.completion,
+    )
+
+
+def _load(job: RunningJob, run: StageRun) -> LoadedMaker:
+    """Load the maker of a stage; show it the images of the project if it reads images. Raises Failed."""
+    name = run.stage.name
+
+    def progress() -> None:
+        # A stored step, so that a job that is out of time goes on in another one.
+        job.advance(step=step_of(job, name))
+
     try:
         maker = run.stage.maker.load(run.stage.policy)
+        if run.stage.maker.reads_images:
+            maker.look_at(images_of(run.pipeline, run.wanted.start.images, progress=progress))
+        return maker
     except CannotMake as error:
         raise Failed(f"The stage {run.stage.name} cannot start. {error}") from error
+
+
+def run_stage(job: RunningJob, run: StageRun) -> None:
+    """Make the candidates of a stage here, in batches, from candidates that it has not read yet."""
+    maker = _load(job, run)
     used = run.used_maker(maker.identity)
     for number, (_, each) in enumerate(run.first_filters, start=1):
         run.note_filter(number, each.version)

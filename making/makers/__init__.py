@@ -3,11 +3,26 @@
 from functools import cache
 from pkgutil import resolve_name
 
-from making.makers.base import LoadedMaker, Made, MadeImage, MadeText, Maker, MakerIdentity, NothingMade, Request
+from making.makers.base import (
+    FoundImage,
+    Images,
+    LoadedMaker,
+    Made,
+    MadeImage,
+    MadeText,
+    Maker,
+    MakerIdentity,
+    NothingMade,
+    Request,
+)
 
 MAKERS = {
     "words": "making.makers.words.Words",
     "diffusers": "making.makers.diffusers.Diffusers",
+    "mix": "making.makers.image_alterations.Mix",
+    "patch": "making.makers.image_alterations.Patch",
+    "nearest": "making.makers.nearest.Nearest",
+    "llm": "making.makers.llm.Llm",
 }
 
 
@@ -25,6 +40,8 @@ def maker_names() -> list[str]:
 
 __all__ = [
     "MAKERS",
+    "FoundImage",
+    "Images",
     "LoadedMaker",
     "Made",
     "MadeImage",

@@ -1,15 +1,20 @@
-"""Interface of makers: they make texts or images out of texts. Pure.
+"""Interface of makers: they make texts or images out of texts or images. Pure.
 
 Each maker is one file of this folder. Heavy libraries are imported inside `load`, because the site imports this folder
 too.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from making.options import Options
+from making.tokens import NO_TOKENS, Cost, Tokens
+from predictions.scorers import OpenPicture
+
+if TYPE_CHECKING:
+    from predictions.scorers.vector_store import VectorStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +32,31 @@ class MakerIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request for at most `count` different candidates from one text; `seed` decides every random choice."""
+    """A request for at most `count` different candidates from a text or an image; `seed` decides every random choice.
+
+    `image`: the SHA-256 of the image, "" for a text. `own_images`: those of the instance that it comes from, which are
+    no others to it.
+    """
 
     text: str
     count: int
     seed: int
+    image: str = ""
+    own_images: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Images:
+    """The images that a maker may read beside those of its requests.
+
+    `names`: the SHA-256 of each, once, in order. `open`: returns its pixels; raises NoPicture. `progress`: to be called
+    between steps of long work; it raises where the work must stop. `vectors`: keeps what models compute of images.
+    """
+
+    names: Sequence[str]
+    open: OpenPicture
+    progress: Callable[[], None] = lambda: None
+    vectors: "VectorStore | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +65,7 @@ class MadeText:
 
     text: str
     prompt: str = ""
+    tokens: Tokens = NO_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +83,37 @@ class MadeImage:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundImage:
+    """An image of the project that a maker found. `image`: its SHA-256. `similarity`: a cosine, -1 to 1."""
+
+    image: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
 class NothingMade:
-    """A maker made nothing of a text; `reason` is a sentence."""
+    """A maker made nothing of a text or an image; `reason` is a sentence.
+
+    `prompt`: what a model was told. `answer`: what it said that could not be used.
+    """
 
     reason: str
+    prompt: str = ""
+    answer: str = ""
+    tokens: Tokens = NO_TOKENS
 
 
-Made = MadeText | MadeImage
+Made = MadeText | MadeImage | FoundImage
 
 
 class LoadedMaker(ABC):
     """A maker that is ready to work."""
 
     identity: MakerIdentity
+
+    def look_at(self, images: Images) -> None:
+        """Take the images of the project, once before `make`, if the maker reads images. Raises CannotMake."""
+        return None
 
     @abstractmethod
     def make(self, requests: Sequence[Request]) -> Sequence[Sequence[Made] | NothingMade]:
@@ -81,17 +125,23 @@ class Maker(Options, ABC):
 
     `policies`: policy (the part of its name after the colon) -> what it does, as a sentence. A family whose policies
     are names of models has one key in capital letters, and any name will do. `makes_images`: images, not texts.
-    `on_worker`: it runs on a worker with models.
+    `reads_images`: it makes them of images, not of texts; on the site alone. `on_worker`: it runs on a worker with
+    models.
     """
 
     policies: ClassVar[Mapping[str, str]]
     makes_images: ClassVar[bool] = False
+    reads_images: ClassVar[bool] = False
     on_worker: ClassVar[bool] = False
 
     @classmethod
     def accepts(cls, policy: str) -> bool:
         """Whether the family has this policy."""
         return policy in cls.policies or (bool(policy) and any(name.isupper() for name in cls.policies))
+
+    def cost_of(self, tokens: Tokens) -> Cost | None:
+        """Return what these tokens cost, None if the pipeline file gives no price."""
+        return None
 
     @abstractmethod
     def load(self, policy: str) -> LoadedMaker:

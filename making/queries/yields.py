@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Count
+from django.db.models import Count, Sum
 
 from making.models import Candidate, Pipeline
 from making.pipeline_file import START, AskedStage, read_pipeline
+from making.tokens import NO_TOKENS, Cost, Tokens
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class StageYield:
 
     `parents`: candidates that it makes others from. `waits`: candidates that have not passed all filters yet. kept +
     rejected + not_made + waits is what stands in the database; a parent of which nothing was made counts once under
-    `not_made`.
+    `not_made`. `tokens`: what a language model read and wrote for all of them. `cost`: theirs, None without a price in
+    the pipeline file.
     """
 
     name: str
@@ -31,6 +33,8 @@ class StageYield:
     waits: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    tokens: Tokens = NO_TOKENS
+    cost: Cost | None = None
 
     @property
     def made(self) -> int:
@@ -41,8 +45,11 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
     """Return the yield of each stage, in the order in which they run."""
     counted: dict[str, dict[str, int]] = {}
     reasons: dict[str, dict[str, int]] = {}
-    rows = pipeline.candidates.values_list("stage", "state", "reason").order_by().annotate(n=Count("pk"))
-    for stage, state, reason, n in rows:
+    tokens: dict[str, Tokens] = {}
+    counts = {"n": Count("pk"), "prompt": Sum("prompt_tokens"), "completion": Sum("completion_tokens")}
+    rows = pipeline.candidates.values_list("stage", "state", "reason").order_by().annotate(**counts)
+    for stage, state, reason, n, prompt, completion in rows:
+        tokens[stage] = tokens.get(stage, NO_TOKENS) + Tokens(prompt, completion)
         states = counted.setdefault(stage, {})
         states[state] = states.get(state, 0) + n
         if reason:
@@ -56,8 +63,10 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
             is_study=isinstance(stage, AskedStage),
             parents=counted.get(stage.of, {}).get(Candidate.State.KEPT, 0),
             **{str(state): counted.get(stage.name, {}).get(state, 0) for state in Candidate.State},
-            notes=[f"{used.name}: {used.note}" for used in notes if used.stage == stage.name],
+            notes=tuple(f"{used.name}: {used.note}" for used in notes if used.stage == stage.name),
             reasons=dict(sorted(reasons.get(stage.name, {}).items(), key=lambda item: (-item[1], item[0]))),
+            tokens=(used := tokens.get(stage.name, NO_TOKENS)),
+            cost=None if isinstance(stage, AskedStage) else stage.maker.cost_of(used),
         )
         for stage in wanted.ordered_stages
     ]
@@ -76,13 +85,18 @@ MOST_SAMPLES, MOST_REASONS = 5, 10
 class Sample:
     """A candidate beside the text that it was made from. `reason`: why it is not kept, "" if it is.
 
-    `waits`: whether its filters have not judged it yet. `image`: the SHA-256 of its picture, "" if there is none.
+    `waits`: whether its filters have not judged it yet. `image`: the SHA-256 of its picture, "" if there is none;
+    `parent_image`: that of the picture it was made from. `prompt`: what a model was told. `answer`: what it said, if
+    that could not be used.
     """
 
     parent: str
     text: str
     reason: str
     image: str = ""
+    parent_image: str = ""
+    prompt: str = ""
+    answer: str = ""
     waits: bool = False
 
     @property
@@ -105,16 +119,18 @@ def samples(pipeline: Pipeline, stage: StageYield) -> Sequence[Sample]:
             for reason in ("", *list(stage.reasons)[:MOST_REASONS])
             for one in rows.filter(reason=reason)[:MOST_SAMPLES]
         ]
-    return [
-        Sample(
-            one.parent.text if one.parent else "",
-            one.text,
-            one.reason,
-            one.image_id or "",
-            waits=one.state == Candidate.State.WAITS,
-        )
-        for one in found
-    ]
+    return [_sample(one) for one in found]
+
+
+def _sample(one: Candidate) -> Sample:
+    waits = one.state == Candidate.State.WAITS
+    parent = one.parent
+    if parent is None:
+        return Sample("", one.text, one.reason, one.image_id or "", "", one.prompt, one.answer, waits)
+    # A start has an image for makers of images; a text that was made from it shows none.
+    parent_image = parent.image_id or "" if one.image_id or not one.text else ""
+    image = one.image_id or ""
+    return Sample(parent.text, one.text, one.reason, image, parent_image, one.prompt, one.answer, waits)
 
 
 def worker_progress(pipeline: Pipeline) -> tuple[int, int]:

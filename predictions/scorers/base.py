@@ -6,7 +6,7 @@ functions, because the site imports this folder too.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +75,13 @@ class Scorer(ABC):
     @abstractmethod
     def pictures_per_second(self) -> float:
         """Return the number of images scored per second, over 0, measured now on generated ones."""
+
+    def read_ahead(self, names: Sequence[str], open_picture: OpenPicture) -> AbstractContextManager[OpenPicture]:
+        """Begin to read images for the length of the block, which gives what `score` then opens them with.
+
+        Meanwhile another thread may score. A model that reads no images ahead gives `open_picture`.
+        """
+        return nullcontext(open_picture)
 
     def keep_in(self, folder: "VectorStore") -> None:
         """Store vectors in `folder` and reuse them, if the model has separate vectors of texts and images.

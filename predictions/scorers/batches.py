@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -72,8 +73,11 @@ class BatchedScorer(Scorer):
         """See `Scorer.score`. Starts again with half the batch if one does not fit."""
         return self._retry_smaller(lambda: self.score_in_batches(pairs, open_picture))
 
+    def read_ahead(self, names: Sequence[str], open_picture: OpenPicture) -> AbstractContextManager[OpenPicture]:
+        return closing(self.read_pictures(names, open_picture))
+
     def read_pictures(self, names: Iterable[str], open_picture: OpenPicture) -> Reading[Any]:
-        """See `Scorer.read_pictures`. Close it, or give it to `score` as the function that opens images."""
+        """Begin to read images, each name once, and to preprocess them in threads."""
         return shared_feeder().read(names, open_picture, self.preprocess, ahead=BATCHES_AHEAD * self.images_at_once)
 
     @property

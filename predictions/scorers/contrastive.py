@@ -9,7 +9,7 @@ import json
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,6 +64,9 @@ class Contrastive(BatchedScorer):
         texts = self._of_texts([text for text, _ in pairs])
         pictures = self._of_pictures([picture for _, picture in pairs], open_picture)
         return [_cosine(texts[text], pictures[picture]) for text, picture in pairs]
+
+    def read_ahead(self, names: Sequence[str], open_picture: OpenPicture) -> AbstractContextManager[OpenPicture]:
+        return super().read_ahead(self._pictures.without(names), open_picture)
 
     def try_batch(self, picture: NDArray[Any]) -> int:
         return len(self.embed_pictures(np.stack([picture] * self.batch)))
@@ -156,6 +159,10 @@ class _VectorCache:
             else:
                 missing[name] = True
         return found, list(missing)
+
+    def without(self, names: Sequence[str]) -> list[str]:
+        """Return those of `names` without a vector, each once, in order. Another thread may change these meanwhile."""
+        return [name for name in dict.fromkeys(names) if name not in self._vectors]
 
     def keep(self, vectors: Mapping[str, Vector]) -> Mapping[str, Vector]:
         self._vectors.update(vectors)

@@ -183,7 +183,8 @@ class VectorStore:
             self._say(another)
 
     def _open_file(self, number: int) -> sqlite3.Connection:
-        file = sqlite3.connect(self._path(number), timeout=BUSY_SECONDS)
+        # The threads of a worker use it in turns, as they do the device.
+        file = sqlite3.connect(self._path(number), timeout=BUSY_SECONDS, check_same_thread=False)
         try:
             # These take effect only before the first table exists.
             file.execute(f"PRAGMA page_size = {PAGE}")

@@ -218,8 +218,8 @@ class Chart:
 class Card:
     """One result: a question, a sentence that answers it, the tables behind it, and a chart.
 
-    `name`: its name in addresses and files. `section`: a key of `SECTIONS`. `simulated`: which annotators behind it are
-    simulated, "" if people gave all answers.
+    `name`: its name in addresses and files. `section`: a key of `SECTIONS`. `sentence`: a line for each thing that it
+    is about, or a single line. `simulated`: which annotators behind it are simulated, "" if people gave all answers.
     """
 
     name: str

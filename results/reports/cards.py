@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from analytics.outcomes import Outcome
-from results.reports import sentences
+from results.reports import score_sentences, sentences
 from results.reports.base import SECTIONS, Card, Chart, Table
 from results.reports.explorer_links import ALL, word_of
 from results.reports.facts import ProjectFacts, StudyFacts
@@ -117,7 +117,7 @@ def project_cards(project: ProjectFacts) -> list[Card]:
         *_answer_cards(project.studies),
         _card(
             "models",
-            sentences.say_models(models, captions, len(kept_instances(project))),
+            score_sentences.say_models(models, captions, len(kept_instances(project))),
             [models, captions, mismatched_table(project)],
             models_chart(project),
         ),
@@ -175,11 +175,11 @@ def _accuracy_cards(
     disagreement, alternative = disagreement_table(project.disagreements), alternative_table(measured)
     scores = [compact, intervals, scores_table(measured), majority_table(measured)]
     left = {(each.study.slug, score): n for each in measured for score, n in each.left_dataset.items()}
-    yield _card("people", sentences.say_people(compact, intervals, left), scores, scores_chart(measured))
-    yield _card("comparison", sentences.say_comparison(comparison), [comparison], comparison_chart(measured))
+    yield _card("people", score_sentences.say_people(compact, intervals, left), scores, scores_chart(measured))
+    yield _card("comparison", score_sentences.say_comparison(comparison), [comparison], comparison_chart(measured))
     drawn = differences_chart(measured)
-    yield _card("disagreement", sentences.say_disagreement(disagreement), [disagreement], drawn)
-    estimates = sentences.say_estimates(alternative, powered, len(kept_instances(project)))
+    yield _card("disagreement", score_sentences.say_disagreement(disagreement), [disagreement], drawn)
+    estimates = score_sentences.say_estimates(alternative, powered, len(kept_instances(project)))
     yield _card("estimates", estimates, [alternative, *powered], powered_chart(*powered) if powered else None)
 
 

@@ -145,6 +145,20 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
             ["Line 5: `diffusers:` is not a maker. Did you mean `diffusers:NAME`?"],
         ),
         (
+            SMALL.replace("words:swap", "llm:some\n    options:\n      template: |\n        A\n        {{ colour }}"),
+            [
+                "Line 7: Line 2 of `template` has the unknown field `colour`. Known is: caption.",
+            ],
+        ),
+        (
+            SMALL.replace("words:swap", "llm:some\n    options:\n      template: swap-objet"),
+            None,
+        ),
+        (
+            SMALL.replace("words:swap", "llm:some\n    options: {template: swap-object, price: {currency: usd}}"),
+            None,
+        ),
+        (
             f"{IMAGES}    filters: [{{filter: length}}]\n",
             ["Line 7: The filter `length` works on texts, but `diffusers:sdxl` makes images. Remove it."],
         ),
@@ -201,6 +215,49 @@ def test_a_filter_of_a_whole_stage_cannot_wait_for_people() -> None:
         "Line 4: `blind-solvability` must see all candidates of `swapped` at once, but those of `chosen` come one "
         "after another. Remove it."
     ]
+
+
+MIXED = "name: mixed\nstart: {role: caption, images: image}\nstages:\n  - {name: mixed, make: 'mix:random'}\n"
+
+
+def test_makers_of_images_read_the_images_of_the_start_or_of_another_stage() -> None:
+    again = f"{MIXED}  - {{name: again, make: 'patch:random', of: mixed}}\n"
+    pipeline = read_pipeline(again)
+    assert (pipeline.start.images, [*pipeline.image_stages]) == ("image", ["mixed", "again"])
+    assert read_pipeline(SMALL).start.images == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            MIXED.replace(", images: image", ""),
+            "Line 4: `mix:random` reads images. Name their role in `start`, such as `images: image`.",
+        ),
+        (
+            MIXED.replace(", images: image", ", images: An image"),
+            "Line 2: `start.images` is 'An image'. Write lower-case letters, digits and _.",
+        ),
+        (
+            f"{MIXED}{STAGE}  - {{name: last, make: 'mix:random', of: swapped}}\n",
+            "Line 7: `swapped` makes texts, but `mix:random` reads images. Read the start or a stage of images.",
+        ),
+        (
+            f"{MIXED}{STAGE}    of: mixed\n",
+            "Line 7: `mixed` makes images, but `words:swap` reads texts. Read a stage of texts.",
+        ),
+        (
+            MIXED.replace("'mix:random'", "'nearest:onnx:demo', options: {at_least: 0.9, below: 0.5}"),
+            "Line 4: `at_least` must be less than `below`.",
+        ),
+        (
+            MIXED.replace("'mix:random'", "'mix:random', options: {share: 1.5}"),
+            "Line 4: `stages.0.options.share` is 1.5; it must be at most 0.99.",
+        ),
+    ],
+)
+def test_what_is_wrong_with_images_is_said(text: str, expected: str) -> None:
+    assert problems_of(text) == [expected]
 
 
 def test_a_file_is_equal_to_another_that_says_the_same_otherwise() -> None:

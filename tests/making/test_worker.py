@@ -60,7 +60,7 @@ def broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @contextmanager
 def painters(folder: Path, broker: str, **environment: str) -> Iterator[Any]:
-    with model_worker(folder=folder, broker_url=broker, app="making.worker", include=PAINTER, **environment) as worker:
+    with model_worker(folder=folder, broker_url=broker, include=PAINTER, **environment) as worker:
         yield worker
 
 

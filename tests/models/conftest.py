@@ -28,6 +28,15 @@ def _make_torchvision_importable() -> "torch.library.Library | None":
 
 # They go with the object that declared them.
 DECLARED = _make_torchvision_importable()
+# The same, as a sitecustomize.py for a process that is not a test.
+SITE = """
+from importlib.metadata import version
+import torch
+if torch.version.cuda is None and "+" not in version("torchvision"):
+    declared = torch.library.Library("torchvision", "DEF")
+    for name in ("nms", "qnms"):
+        declared.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+"""
 
 
 def noise(seed: int, size: tuple[int, int] = (50, 40)) -> Image.Image:

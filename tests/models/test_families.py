@@ -1,13 +1,16 @@
 """What holds for every family of models that is computed with torch, each tried on a tiny model."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from predictions.scorers import NoPicture, Scorer, scorer_of
+from predictions.scorers.batches import BatchedScorer
 from tests.models.test_hf import save_blip, save_clip, save_siglip
 from tests.models.test_open_clip import save_open_clip
 from tests.models.test_vqascore import save_clip_t5, save_llava
@@ -59,6 +62,30 @@ def test_a_picture_that_cannot_be_had_costs_only_its_own_scores(
 
     for (_, name), score in zip(pairs, scorer.score(pairs, open_picture), strict=True):
         assert isinstance(score, NoPicture) == (name == "picture-1")
+
+
+def test_images_stay_eight_bit_pixels_until_they_are_on_the_device(
+    scorer: Scorer, pictures: dict[str, Image.Image]
+) -> None:
+    assert isinstance(scorer, BatchedScorer)
+    if scorer.conditions()["scorer"] == "vqascore llava":
+        pytest.skip("A generative model has a processor of its own.")
+    assert {scorer.preprocess(image).dtype for image in pictures.values()} == {np.dtype(np.uint8)}
+
+
+def test_scores_are_the_same_when_the_images_were_read_ahead(
+    spec: str, scorer: Scorer, pairs: list[tuple[str, str]], pictures: dict[str, Image.Image]
+) -> None:
+    opened = Counter[str]()
+
+    def open_picture(name: str) -> Image.Image:
+        opened[name] += 1
+        return pictures[name]
+
+    with scorer.read_ahead(list(pictures), open_picture) as open_ahead:
+        ahead = scorer.score(pairs, open_ahead)
+    assert opened == dict.fromkeys(pictures, 1)
+    assert ahead == scorer_of(spec).score(pairs, pictures.__getitem__)
 
 
 def test_it_says_which_model_it_is_and_how_its_scores_came_about(spec: str, scorer: Scorer) -> None:

@@ -26,6 +26,7 @@ from transformers import (
 )
 
 from predictions.scorers import CannotLoad, NoPicture, scorer_of
+from predictions.scorers.transformers_models import Preprocessing
 from tests.models.tiny_words import tokenizer
 
 WORDS = ["<pad>", "<start>", "<end>", "<unk>", *["a", "an", "on", "dog", "cat", "two", "red", "birds", "under", "the"]]
@@ -136,6 +137,31 @@ def test_scores_are_the_librarys_cosines(
     assert scorer.score(list(expected), pictures.__getitem__) == pytest.approx(list(expected.values()), abs=1e-5)
     assert (scorer.identity.name, scorer.identity.version) == ("tiny", "")
     assert len(scorer.conditions()["preprocessing"]["image_mean"]) == 3
+
+
+@pytest.mark.parametrize("other", [{"do_rescale": False}, {"do_normalize": False}, {"rescale_factor": 1 / 127.5}])
+def test_other_steps_of_a_processor_give_what_it_gives(other: dict[str, Any], pictures: dict[str, Image.Image]) -> None:
+    """In two steps or, where it cannot do them, in one."""
+    processor = CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}, **other)
+    preprocessing = Preprocessing(processor)
+    for image in pictures.values():
+        pixels = torch.from_numpy(preprocessing.pixels(image))[None]
+        found = preprocessing.normalize(pixels) if pixels.dtype == torch.uint8 else pixels
+        assert torch.equal(found, processor(images=image, return_tensors="pt")["pixel_values"])
+
+
+def test_a_processor_that_cannot_do_two_steps_is_used_as_it_is(pictures: dict[str, Image.Image]) -> None:
+    whole = CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
+
+    def process(images: Image.Image, return_tensors: str, **steps: bool) -> Any:
+        return whole(images=images, return_tensors=return_tensors)
+
+    preprocessing = Preprocessing(process)
+    assert not preprocessing.in_two_steps
+    assert Preprocessing(whole).in_two_steps
+    image = pictures["picture-0"]
+    expected = whole(images=image, return_tensors="pt")["pixel_values"][0]
+    assert torch.equal(torch.from_numpy(preprocessing.pixels(image)), expected)
 
 
 def test_what_cannot_be_loaded_is_told_in_a_sentence(tmp_path: Path) -> None:

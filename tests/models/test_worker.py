@@ -21,7 +21,7 @@ from PIL import Image
 
 from background.broker import transport_options
 from predictions.messages import BEGUN, DEFAULT, EMBED, EMBEDDED, GPU, LOAD, LOADED, SCORE, STORE
-from tests.models.conftest import noise
+from tests.models.conftest import SITE, noise
 from tests.processes import running
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,15 +29,6 @@ URL = "filesystem://localhost"
 WAIT_SECONDS = 240
 ARCHITECTURE = "ViT-S-32-alt"
 TEXTS = ("a dog on a cat", "a cat on a dog")
-# As in conftest.py, for a process that is not a test.
-SITE = """
-from importlib.metadata import version
-import torch
-if torch.version.cuda is None and "+" not in version("torchvision"):
-    declared = torch.library.Library("torchvision", "DEF")
-    for name in ("nms", "qnms"):
-        declared.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-"""
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from background.broker import transport_options
 from config.celery import app
 from predictions.actions import runs
 from predictions.actions.runs import LOST_AFTER, WINDOW, request_run
-from predictions.messages import GPU, SCORE
+from predictions.messages import BEGUN, GPU, LOADED, SCORE, STORE
 from predictions.models import Model, Prediction, Run
 from predictions.queries.progress import progress_of
 from predictions.tasks import send_due, send_to_worker
@@ -39,6 +39,8 @@ from tests.receivers import Request, answer_with, receiving
 from tests.workers import BROKERS, celery_worker
 
 WAIT_SECONDS = 60
+# Messages that a worker takes at once: one is computed, the images of the other are read.
+AT_ONCE = 2
 said_by_the_worker = pytest.mark.once(
     on="sqlite", because="what the worker says has no database in it; what is stored of it is tried on both by others"
 )
@@ -157,8 +159,8 @@ def test_a_worker_that_is_killed_in_mid_chunk_loses_nothing_and_repeats_nothing(
             worker.kill()
             worker.wait()
         with model_worker(folder=tmp_path, broker_url=own_broker):
-            # What it was at is lost with it; all others are scored.
-            wait_until(lambda: run.chunks.filter(stored_at=None).count() == 1, tmp_path)
+            # What it had taken is lost with it: the one it was at, and the next. All others are scored.
+            wait_until(lambda: run.chunks.filter(stored_at=None).count() == AT_ONCE, tmp_path)
             assert state(run) == Run.State.RUNNING
             send_again(run)
             wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
@@ -195,11 +197,11 @@ def test_a_broker_that_loses_all_its_messages_loses_no_run(project: Project, red
             wait_until(lambda: (tmp_path / "reached").exists() and run.chunks.filter(stored=5).count() == 2, tmp_path)
             with redis.Redis.from_url(address) as broker:
                 # What is stored is there a moment before the message about the chunk that takes its turn.
-                wait_until(lambda: broker.llen(GPU) == WINDOW - 1, tmp_path)
+                wait_until(lambda: broker.llen(GPU) == WINDOW - AT_ONCE, tmp_path)
                 broker.flushdb()
             (tmp_path / "open").touch()
-            # The three that waited in the broker are lost; those that are sent from now on are not.
-            wait_until(lambda: run.chunks.filter(stored_at=None).count() == WINDOW - 1, tmp_path)
+            # Those that waited in the broker are lost; those that are sent from now on are not.
+            wait_until(lambda: run.chunks.filter(stored_at=None).count() == WINDOW - AT_ONCE, tmp_path)
             assert state(run) == Run.State.RUNNING
             send_again(run)
             wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
@@ -296,6 +298,46 @@ def test_a_second_worker_takes_vectors_from_the_folder_and_opens_no_picture(tmp_
     assert ast.literal_eval(python(program, tmp_path, **folder, **nowhere).stdout) == scores
     # Without the folder it has to look.
     assert "The worker cannot read the folder" in python(program, tmp_path, **nowhere).stderr
+
+
+READS_AHEAD = """
+import json, time
+from threading import Thread
+from predictions import worker
+opened, answers = [], []
+def open_picture(name):
+    opened.append(name)
+    return pictures(name)
+pictures, worker.open_picture = worker.open_picture, open_picture
+worker._answer = lambda task, **_: answers.append(task)
+worker._loaded.get("onnx:demo")
+matches = {"a": ("A red car.", NAME), "b": ("A blue fish.", NAME)}
+told = {"run": 1, "chunk": 1, "spec": "onnx:demo", "items": [{"content": "1", "matches": matches}]}
+with worker.device:
+    load = {"run": 2, "spec": "onnx:demo"}
+    threads = [Thread(target=worker.score, kwargs=told), Thread(target=worker.load, kwargs=load)]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + 30
+    while not opened and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    before = [list(opened), list(answers)]
+for thread in threads:
+    thread.join(30)
+print(json.dumps([before, [opened, sorted(answers)]]))
+"""
+
+
+@said_by_the_worker
+def test_images_of_the_next_chunk_are_read_while_another_message_has_the_device(tmp_path: Path) -> None:
+    name = draw_image(1).sha256
+    done = python(READS_AHEAD.replace("NAME", repr(name)), tmp_path)
+    assert done.returncode == 0, done.stderr
+    before, after = ast.literal_eval(done.stdout)
+    # It is read, and neither the chunk nor a model to be loaded is begun.
+    assert before == [[name], []]
+    assert after == [[name], sorted([BEGUN, STORE, BEGUN, LOADED])]
 
 
 @said_by_the_worker

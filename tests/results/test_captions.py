@@ -8,6 +8,13 @@ from results.templatetags.captions import caption_marked
     [
         ("A red cup.", "A blue cup.", "A <mark>blue</mark> cup."),
         ("A cat left of a dog", "A dog left of a cat.", "A <mark>dog</mark> left of a <mark>cat.</mark>"),
+        # The same words in another order: two of them changed places, or one part moved.
+        ("a painting of a fire", "a fire of a painting", "a <mark>fire</mark> of a <mark>painting</mark>"),
+        (
+            "a man bites a dog in the park",
+            "a dog in the park bites a man",
+            "a dog in the park <mark>bites a man</mark>",
+        ),
         ("Two fish.", "Two fish in a bowl.", "Two fish <mark>in a bowl.</mark>"),
         ("A red cup", "a red CUP.", "a red CUP."),
         ("A <b>red</b> cup", "A <i>blue</i> cup", "A <mark>&lt;i&gt;blue&lt;/i&gt;</mark> cup"),

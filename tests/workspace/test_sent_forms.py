@@ -12,6 +12,7 @@ from studies.actions.drafts import delete_draft
 from studies.models import Event, Invitation, Project, Study
 from tests.factories import NOON, TESTS, draw_instance, make_member, make_project
 from tests.pages import signed_in, words_of
+from tests.together import at_once
 from workspace import webhook_http
 from workspace.models import Token, Webhook, WebhookKey
 
@@ -77,6 +78,24 @@ def test_the_form_of_a_deleted_draft_is_empty_again(editor: Client) -> None:
     assert Study.objects.count() == 1
 
 
+def test_back_to_a_study_file_leads_to_its_draft(editor: Client) -> None:
+    address = editor.get("/projects/vases/new-study/")["Location"]
+    assert f'action="{address}"' in editor.get(address).content.decode()
+    source = "study: mine\ntitle: Which vase?\ncontact: Ada\nkind: best_of_n\n"
+    assert editor.post(address, {"source": source})["Location"] == "/studies/vases/mine/"
+    back = editor.get(address, follow=True)
+    assert back.redirect_chain == [("/studies/vases/mine/", 302)]
+    assert "You sent this form already: it created this." in words_of(back)
+    assert source in back.content.decode()
+    # A browser may show the form as it was left.
+    changed = f"{source}answers: 2\n"
+    assert editor.post(address, {"source": changed})["Location"] == "/studies/vases/mine/"
+    assert Study.objects.get().source == changed
+    # The same text in an empty form is that of another study.
+    other = editor.get("/projects/vases/new-study/")["Location"]
+    assert editor.post(other, {"source": source}).status_code == 409
+
+
 def test_a_session_remembers_the_last_forms_only(editor: Client) -> None:
     first, typed = open_form(editor)
     editor.post(first, typed)
@@ -131,6 +150,20 @@ def test_a_double_click_without_scripts_creates_one_secret_and_shows_it(
     assert len(found) == 1
     assert found == re.findall(secret, first)
     assert (created(), Event.objects.count()) == (once, told)
+
+
+@pytest.mark.django_db(transaction=True)
+@SECRETS
+def test_both_clicks_at_once_show_the_same_secret(
+    owner: Client, page: str, address: str, fields: dict[str, Any], secret: str
+) -> None:
+    sent = fields | {"form_key": key_in(owner, page)}
+    before = created()
+    shown = at_once(*[lambda: re.findall(secret, owner.post(address, sent).content.decode())] * 2)
+    assert shown[0] == shown[1] != []
+    assert [more - less for less, more in zip(before, created(), strict=True)].count(1) == (
+        2 if page == WEBHOOKS else 1
+    )
 
 
 @SECRETS

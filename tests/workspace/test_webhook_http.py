@@ -1,68 +1,18 @@
 """What the site sends to addresses that people name, and what it does not reach for them."""
 
 import socket
-import ssl
 import threading
-from datetime import timedelta
 from http.server import BaseHTTPRequestHandler
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
-from django.utils import timezone
 from pytest_django import Settings
 
+from tests.certificates import with_certificate
 from tests.receivers import Request, answer_with, receiving
 from workspace import webhook_http
-from workspace.webhook_http import AddressRefused, Answer, NotReached, check_url, is_public, look_up, post
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "127.0.0.1",
-        "127.8.9.10",
-        "0.0.0.0",  # noqa: S104 (nothing listens here)
-        "10.1.2.3",
-        "172.16.0.1",
-        "192.168.1.1",
-        # Shared by the customers of a provider; where one cloud keeps its secrets.
-        "100.64.0.1",
-        "100.100.100.200",
-        # Link-local: where most clouds keep theirs.
-        "169.254.169.254",
-        "168.63.129.16",
-        "224.0.0.1",
-        "192.0.0.192",
-        "255.255.255.255",
-        "::",
-        "::1",
-        "fe80::1",
-        "fec0::2",
-        "5f00::1",
-        "fc00::1",
-        "fd00:ec2::254",
-        "ff02::1",
-        # 127.0.0.1 and 10.1.2.3, wrapped: mapped, NAT64, 6to4.
-        "::ffff:127.0.0.1",
-        "::7f00:1",
-        "64:ff9b::7f00:1",
-        "64:ff9b:1::7f00:1",
-        "2002:a01:203::1",
-    ],
-)
-def test_no_address_of_a_network_of_its_own_is_public(address: str) -> None:
-    assert not is_public(ip_address(address))
-
-
-@pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "64:ff9b::5db8:d70e"])
-def test_an_address_of_the_open_network_is_public(address: str) -> None:
-    assert is_public(ip_address(address))
+from workspace.webhook_http import AddressRefused, Answer, NotReached, check_url, look_up, post
 
 
 @pytest.mark.parametrize(
@@ -188,23 +138,6 @@ def test_what_is_no_http_is_said_to_be_none() -> None:
 
     with receiving(greet) as receiver, pytest.raises(NotReached, match="complete HTTP response"):
         post(receiver.url, b"", {})
-
-
-def with_certificate(folder: Path, name: str) -> ssl.SSLContext:
-    """Return a server's context with a certificate for `name` that `folder`/certificate.pem vouches for."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    builder = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(key.public_key())
-    builder = builder.serial_number(1).add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-    now = timezone.now()
-    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
-    public = builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    (folder / "certificate.pem").write_bytes(public)
-    (folder / "key.pem").write_bytes(key.private_bytes(*form))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
-    return context
 
 
 @pytest.mark.usefixtures("to_this_machine")

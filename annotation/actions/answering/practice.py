@@ -100,7 +100,7 @@ def answer(*, session: Session, question: int, posted: Mapping[str, str], now: d
     session = _at_practice(session)
     asked = PracticeQuestion.objects.filter(study=session.study_id, pk=question).first()
     if asked is None:
-        raise BadAnswer(gettext("This practice question does not belong to this study. Reload the page to go on."))
+        raise BadAnswer(gettext("This practice question does not belong to this study. Reload the page to continue."))
     order = order_for(session=session, question=asked)
     given = read_answer(asked.kind, asked.content, order, posted)
     return _store(session=session, question=asked, choice=given.label, now=now)
@@ -116,7 +116,7 @@ def _at_practice(session: Session) -> Session:
     """Return the current row of the session, locked, so that simultaneous answers are serialised. Raises BadAnswer."""
     locked = Session.objects.select_for_update(of=("self",)).select_related("study", "annotator").get(pk=session.pk)
     if locked.state != SessionState.PRACTICE:
-        raise BadAnswer(gettext("Practice is over. Reload the page to go on."))
+        raise BadAnswer(gettext("Practice is over. Reload the page to continue."))
     return locked
 
 

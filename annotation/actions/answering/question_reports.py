@@ -23,7 +23,7 @@ def report(*, session: Session, slot: int, reason: str, words: str, instead: boo
     session = Session.objects.select_for_update(of=("self",)).select_related("study").get(pk=session.pk)
     given = Slot.objects.select_related("question").filter(pk=slot, question__study=session.study_id).first()
     if given is None or session.state not in OPEN_STATES or not _is_theirs(session, given):
-        raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
+        raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to continue."))
     if reason not in Reason.values:
         raise BadAnswer(gettext("Choose what is wrong with the question."))
     if reason == Reason.OTHER and not words.strip():

@@ -126,7 +126,7 @@ def _submit(*, token: str, sent: Submission, prefetch: Prefetch, now: datetime) 
         return _store_slow_path(token=token, sent=sent, now=now)
     except IntegrityError as error:
         raise BadAnswer(
-            gettext("This answer was already sent for another question. Reload the page and go on.")
+            gettext("This answer was already sent for another question. Reload the page and continue.")
         ) from error
 
 
@@ -309,9 +309,11 @@ def _store_slow_path(*, token: str, sent: Submission, now: datetime) -> Submissi
     if session is not None and slot is not None and was_skipped(session=session, slot=slot):
         return _refuse_skipped(session, slot, sent, now=now)
     if session is None or slot is None or not _was_given(session=session, slot=slot):
-        raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
+        raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to continue."))
     if slot.part > session.part_begun:
-        raise BadAnswer(gettext("This question belongs to a part that you have not started. Reload the page to go on."))
+        raise BadAnswer(
+            gettext("This question belongs to a part that you have not started. Reload the page to continue.")
+        )
     order = order_for(session=session, question=slot.question)
     answer = read_answer(slot.question.kind, slot.question.content, order, sent.posted)
     arrival = _Arrival(session, slot, sent, answer, order, now)

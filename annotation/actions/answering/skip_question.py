@@ -39,7 +39,7 @@ def skip(*, session: Session, slot: int, failed_loads: Mapping[str, int], now: d
     if given is not None and responses.is_skipped_or_withdrawn(session=session, slot=given):
         return
     if given is None or given.annotator_id != session.annotator_id:
-        raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
+        raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to continue."))
     # Checked before taking locks, because the file storage may be slow.
     order = responses.order_for(session=session, question=given.question)
     images = failed_images(given.question.kind, given.question.content, order, failed_loads)
@@ -87,7 +87,7 @@ def skip_practice(*, session: Session, question: int, failed_loads: Mapping[str,
     asked = PracticeQuestion.objects.filter(study=session.study_id, pk=question).first()
     if asked is None:
         raise NotYourQuestion(
-            gettext("This practice question does not belong to this study. Reload the page to go on.")
+            gettext("This practice question does not belong to this study. Reload the page to continue.")
         )
     order = practice.order_for(session=session, question=asked)
     images = failed_images(asked.kind, asked.content, order, failed_loads)

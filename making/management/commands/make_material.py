@@ -12,6 +12,7 @@ from making.actions.accepted import studies_of
 from making.actions.pipelines import request_pipeline
 from making.models import Pipeline
 from making.queries.yields import stage_yields, started_with
+from making.tokens import NO_TOKENS
 from studies.design import DesignRefused
 from studies.errors import StudyError
 from studies.management.arguments import ActionCommand, add_by, read_actor, read_project
@@ -60,6 +61,11 @@ class Command(ActionCommand):
             self.stdout.write(
                 f"{each.name} ({each.maker}): {each.parents:,} texts, {each.made:,} candidates made, {each.kept:,} kept"
             )
+            if each.tokens != NO_TOKENS:
+                cost = f", {each.cost}" if each.cost else ""
+                self.stdout.write(
+                    f"  {each.tokens.prompt:,} tokens read, {each.tokens.completion:,} tokens written{cost}"
+                )
             for note in each.notes:
                 self.stdout.write(f"  {note}")
             for reason, count in each.reasons.items():

@@ -50,6 +50,12 @@ class NextStep:
     asked_again: int = 0
     ready: int = 0
 
+    @property
+    def is_all_in(self) -> bool:
+        """Whether it only says that all answers of an open study are in."""
+        waits = bool(self.number or self.asked_again or self.ready)
+        return self.todo is Todo.WAIT and not waits and self.study is not None and self.study.fed_by_id is None
+
 
 def next_steps(
     project: Project,
@@ -77,8 +83,13 @@ def next_steps(
         # Conflicts first: the lines come without their designs.
         if conflicts.final.get(line.study.pk) and _can_be_settled(line.study):
             steps.append(NextStep(Todo.SETTLE, line.study, conflicts.final[line.study.pk]))
+    to_settle = {step.study.pk for step in steps if step.study}
     again = conflicts.asked_again
-    steps += [step for line in lines for step in _study_steps(line, again.get(line.study.pk, 0))]
+    for line in lines:
+        for step in _study_steps(line, again.get(line.study.pk, 0)):
+            # That all answers are in stands beside its conflicting questions already, with the button that helps.
+            if not (line.study.pk in to_settle and step.is_all_in):
+                steps.append(step)
     if without_place := sum(line.answers.without_place for line in lines if line.study.state == StudyState.OPEN):
         steps.append(NextStep(Todo.ASK_OTHERS, number=without_place))
     if all(line.study.state == StudyState.CLOSED for line in lines) and not releases:

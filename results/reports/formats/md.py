@@ -25,7 +25,7 @@ def write_tables(title: str, tables: Iterable[Table]) -> str:
 
 def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> Iterator[str]:
     yield f"### {escape(card.question)}"
-    yield escape(card.sentence)
+    yield escape(" ".join(card.sentence.splitlines()))
     if card.simulated:
         yield f"**{escape(card.simulated)}**"
     if card.chart is not None and drawings is not None:

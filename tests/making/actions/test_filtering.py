@@ -485,7 +485,7 @@ def test_an_upgrade_notes_the_words_of_texts_that_were_made_before(commit: Commi
     digest = pipeline.candidates.get(stage="swapped").digest
     assert len(digest) == 32
     Candidate.objects.update(digest="")
-    import_module("making.migrations.0004_digests_of_texts").add_digests(apps, None)
+    import_module("making.migrations.0005_digests_of_texts").add_digests(apps, None)
     assert pipeline.candidates.get(stage="swapped").digest == digest
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from background.models import Job, JobState
-from making.models import Candidate
+from making.models import Candidate, Pipeline
 from studies.models import Project
 from tests.factories import make_instance, make_member, make_project
 
@@ -18,6 +19,13 @@ start: {role: caption}
 stages:
   - {name: swapped, make: 'words:swap-nouns', filters: [{filter: duplicates}]}
 instances: {of: swapped, captions: {caption: start, negative_caption: swapped}}
+"""
+MODEL = """name: model
+start: {role: caption}
+stages:
+  - name: replaced
+    make: llm:some
+    options: {template: replace-object, price: {currency: EUR, input: 3, output: 10}}
 """
 
 
@@ -47,6 +55,19 @@ def test_it_makes_instances_and_says_what_became_of_every_text(tmp_path: Path, p
     assert project.instances.get(key="first-swaps-1").captions["negative_caption"] == "A table is on a dog."
     assert make(tmp_path) == f"The pipeline swaps is already complete, so it did not run again.\n{told}"
     assert Candidate.objects.count() == 4
+
+
+def test_what_a_language_model_read_and_wrote_is_told_with_its_cost(tmp_path: Path, project: Project) -> None:
+    make(tmp_path, MODEL, "--in-background")
+    pipeline = Pipeline.objects.get()
+    Pipeline.objects.update(finished_at=timezone.now())
+    written = {"prompt_tokens": 1_000, "completion_tokens": 500, "made_at": timezone.now(), "start_key": "first"}
+    Candidate.objects.create(pipeline=pipeline, stage="replaced", text="A cat.", state="kept", **written)
+    # 1,000 tokens of 3 euros and 500 of 10 euros a million: 0.003 + 0.005.
+    assert (
+        "replaced (llm:some): 0 texts, 1 candidates made, 1 kept\n"
+        "  1,000 tokens read, 500 tokens written, less than 0.01 EUR\n"
+    ) in make(tmp_path, MODEL)
 
 
 def test_a_worker_can_do_it(tmp_path: Path, project: Project) -> None:

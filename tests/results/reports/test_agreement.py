@@ -104,8 +104,8 @@ def test_a_low_kappa_for_want_of_a_rare_label_is_explained_in_one_sentence() -> 
     # compared ones: 1 - (1/12) / (92/1128) = 1 - 94/92 = -0.02. Only 2 answers differ, so the sentence has no interval.
     (said,) = [card.sentence for card in found.cards if card.name == "agreement"]
     assert said.startswith(
-        "any image / None: Gwet's AC1 is 0.91 (2 people, 24 questions), and Krippendorff's alpha is -0.02, low "
-        "because only 2 answers of 48 differ from 'any image'; options: "
+        "any image / None: Gwet's AC1 is 0.91 (2 people, 24 questions). Krippendorff's alpha is -0.02, low "
+        "because only 2 answers of 48 differ from 'any image'.\noptions: "
     )
 
 

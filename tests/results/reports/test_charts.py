@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from results.reports import charts
+from results.reports import chart_specification, charts
 from results.reports.base import Chart, ChartForm, Point, Reference, Series
 from results.reports.chart_labels import GAP, HEIGHT, LETTER, Label, name_people, place_labels
 
@@ -44,7 +44,10 @@ def test_the_names_of_two_references_are_above_each_other() -> None:
     places = [re.search(rf'translate\(([\d.]+),(-?[\d.]+)\)"[^>]*>{name.name}<', svg) for name in levels]
     lower, upper = (float(place[2]) for place in places if place)
     assert lower - upper == charts.REFERENCE_HEIGHT
-    offsets = [charts.specify(replace(DOTS, references=levels[:n]))["config"]["legend"]["offset"] for n in range(3)]
+    offsets = [
+        chart_specification.specify(replace(DOTS, references=levels[:n]))["config"]["legend"]["offset"]
+        for n in range(3)
+    ]
     assert offsets == [6, 18, 30], "no name is behind the legend"
 
 
@@ -59,7 +62,7 @@ def test_pages_and_files_have_their_own_colors(drawing: charts.Drawing) -> None:
     assert "style=" not in drawing.svg, "the content security policy allows no inline styles"
     on_paper = charts.in_light_colors(drawing.svg)
     assert "var(" not in on_paper
-    assert charts.LIGHT["var(--chart-1)"] in on_paper
+    assert chart_specification.LIGHT["var(--chart-1)"] in on_paper
     assert drawing.png.startswith(b"\x89PNG")
     assert drawing.pdf.startswith(b"%PDF")
 
@@ -131,7 +134,7 @@ def test_rows_keep_their_order_whether_or_not_they_have_an_interval() -> None:
 
 def bars(form: ChartForm, *series: Series) -> dict[str, tuple[float, float]]:
     """Return where the bar of each series and label begins and ends."""
-    specification = charts.specify(chart(form, *series))
+    specification = chart_specification.specify(chart(form, *series))
     rows = [row for each in specification["datasets"].values() for row in each if "end" in row]
     return {f"{row['series']}{row['label']}": (row["start"], row["end"]) for row in rows}
 
@@ -160,7 +163,7 @@ def test_what_is_expected_is_in_the_words_of_a_bar() -> None:
 
 def test_the_number_of_a_bar_is_beyond_its_tick() -> None:
     points = [Point("first", 3, expected=2.5), Point("second", 2, expected=2.5), Point("third", 2)]
-    (rows,) = charts.specify(chart("bars", Series("", points), shown="count"))["datasets"].values()
+    (rows,) = chart_specification.specify(chart("bars", Series("", points), shown="count"))["datasets"].values()
     assert [row["number_at"] for row in rows] == [3, 2.5, 2]
 
 
@@ -192,7 +195,7 @@ def test_names_of_few_columns_of_a_heat_map_are_level() -> None:
     angles = []
     for columns in (3, 4):
         heat = chart("heat", *(one_of("heat", number, f"model {number}") for number in range(columns)))
-        angles.append(charts.specify(heat)["layer"][0]["encoding"]["x"]["axis"]["labelAngle"])
+        angles.append(chart_specification.specify(heat)["layer"][0]["encoding"]["x"]["axis"]["labelAngle"])
     assert angles == [0, -30]
 
 
@@ -205,15 +208,15 @@ def test_a_legend_has_names_as_long_as_the_plot_is_wide_as_a_whole() -> None:
     names = ["Humans", "Drawn scenes, two towers 1 (d26faefd4fad)", "third", "fourth", "fifth"]
     five = chart("dots", *(one_of("dots", name=name) for name in names))
     assert set(names) <= set(texts(charts.draw(five).svg))
-    assert charts.specify(five)["layer"][0]["encoding"]["color"]["legend"]["columns"] == 1
+    assert chart_specification.specify(five)["layer"][0]["encoding"]["color"]["legend"]["columns"] == 1
     # Six letters and a symbol take 69 units: of five names at most three stand in a line of 290.
     short = chart("dots", *(one_of("dots", name=f"model{number}") for number in range(5)))
-    assert charts.specify(short)["layer"][0]["encoding"]["color"]["legend"]["columns"] == 3
+    assert chart_specification.specify(short)["layer"][0]["encoding"]["color"]["legend"]["columns"] == 3
 
 
 def test_a_marker_at_the_lower_end_leaves_the_label_of_its_row_free() -> None:
     """A marker of 70 square units has a radius of about 5."""
-    axis = charts.specify(chart("dots", one_of("dots")))["layer"][0]["encoding"]["y"]["axis"]
+    axis = chart_specification.specify(chart("dots", one_of("dots")))["layer"][0]["encoding"]["y"]["axis"]
     assert axis["labelPadding"] > (70 / pi) ** 0.5
 
 
@@ -261,7 +264,7 @@ def test_charts_stored_without_links_are_read() -> None:
 
 def has_legend(of: Chart) -> bool:
     return "legend-group" in str(charts.draw(of).svg) or any(
-        (layer["encoding"].get("color") or {}).get("legend") for layer in charts.specify(of)["layer"]
+        (layer["encoding"].get("color") or {}).get("legend") for layer in chart_specification.specify(of)["layer"]
     )
 
 

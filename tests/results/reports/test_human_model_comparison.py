@@ -50,8 +50,8 @@ def test_scores_of_a_part_of_the_dataset_say_which_part() -> None:
     }
     (card,) = [card for card in report.cards if card.name == "models"]
     assert card.sentence == (
-        "By groups right on the dataset, whether or not people answered, the model CLIP_x gets 50.0 % "
-        "(2 of the 3 instances)."
+        "The model CLIP_x gets 50.0 % of groups right (2 of the 3 instances). "
+        "Instances count whether or not people answered them."
     )
 
 

@@ -1,14 +1,15 @@
 """The sentences of cards, from tables written by hand."""
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 
 import pytest
 
 from analytics.intervals.bootstrap import SMALL
-from results.reports import sentences
+from results.reports import score_sentences, sentences
 from results.reports.base import Cell, Column, Range, Table, Undefined
-from results.templatetags.outcomes import sentences_by_study
+from results.reports.sections.scores import CHANCE_OF_MODELS, CHANCE_OF_PEOPLE, CHANCE_ROW
 
 NOTHING = Undefined("No one answered.")
 
@@ -67,7 +68,7 @@ def test_people_are_compared_with_the_best_model_and_chance() -> None:
     intervals = table(
         INTERVALS, ("baseline", "Humans", "I2T", 0.9, "instance", 20, 500, 1000, 1500, NOTHING), HUMANS, CLIP, TROHN
     )
-    said = sentences.say_people(table(COMPACT, ("baseline", "Random chance", 1 / 6)), intervals, {})
+    said = score_sentences.say_people(table(COMPACT, ("baseline", "Random chance", 1 / 6)), intervals, {})
     assert said == (
         f"{HUMANS_SAID}. On the same questions, the best of 2 models, CLIP-TROHN-Img, gets 69.3 % (500 instances). "
         "Chance is 16.7 %."
@@ -77,14 +78,14 @@ def test_people_are_compared_with_the_best_model_and_chance() -> None:
 @pytest.mark.parametrize(
     ("people", "low", "said"),
     [
-        (4, 0.254, "95 % CI 25.4–99.1, wide because of only 4 people; 8 instances, 32 questions, 64 answers"),
+        (4, 0.254, "95 % CI 25.4–99.1, wide with only 4 people; 8 instances, 32 questions, 64 answers"),
         (4, 0.7, "95 % CI 70.0–99.1; 4 people, 8 instances, 32 questions, 64 answers"),
         (10, 0.254, "95 % CI 25.4–99.1; 10 people, 8 instances, 32 questions, 64 answers"),
     ],
 )
 def test_a_wide_interval_of_few_people_says_why(people: int, low: float, said: str) -> None:
     row = ("baseline", "Humans", "Group", 0.875, "instance", people, 8, 32, 64, Range(low, 0.991))
-    assert sentences.say_people(table(COMPACT), table(INTERVALS, row), {}) == (
+    assert score_sentences.say_people(table(COMPACT), table(INTERVALS, row), {}) == (
         f"Humans get 87.5 % of groups right ({said})."
     )
 
@@ -103,13 +104,13 @@ def test_a_wide_interval_of_few_people_says_why(people: int, low: float, said: s
         ),
         (
             [HUMANS, ("second", *HUMANS[1:])],
-            f"baseline: {HUMANS_SAID}; second: {HUMANS_SAID}.",
+            f"baseline: {HUMANS_SAID}.\nsecond: {HUMANS_SAID}.",
         ),
     ],
     ids=["nobody", "one person without an interval", "undefined", "two studies"],
 )
 def test_people_with_little_to_say(rows: list[Sequence[Cell]], sentence: str) -> None:
-    assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows), {}) == sentence
+    assert score_sentences.say_people(table(COMPACT), table(INTERVALS, *rows), {}) == sentence
 
 
 ABOUT = ("filter", "check", "options", "all")
@@ -165,8 +166,8 @@ RELIABILITY = (
                     for kind in ("check", "rating")
                 ),
             ],
-            "filter, say which statements about an image are true: Gwet's AC1 is 0.50 (3 people, 9 questions); "
-            "filter, rate on a scale how well an image fits: Gwet's AC1 is 0.50 (3 people, 9 questions); "
+            "filter, say which statements about an image are true: Gwet's AC1 is 0.50 (3 people, 9 questions).\n"
+            "filter, rate on a scale how well an image fits: Gwet's AC1 is 0.50 (3 people, 9 questions).\n"
             "second, say which statements about an image are true: Gwet's AC1 is 0.50 (3 people, 9 questions). "
             "The table has 1 more.",
         ),
@@ -197,15 +198,16 @@ def test_models_name_the_best_of_all() -> None:
         *(("B", "add", "all", 9, 1.0), ("D", "all", "all", 2933, 0.4911)),
     )
     captions = table("Model|Type|Subtype|Instances|Accuracy")
-    best = "By groups right on the dataset, whether or not people answered, the best of 3 models, B and D, get 49.1 %"
-    assert sentences.say_models(models, captions, 2933) == f"{best} (2,933 instances)."
-    assert sentences.say_models(models, captions, 3000) == f"{best} (2,933 of the 3,000 instances)."
+    best = "The best of 3 models, B and D, get 49.1 % of groups right"
+    counted = "Instances count whether or not people answered them."
+    assert score_sentences.say_models(models, captions, 2933) == f"{best} (2,933 instances). {counted}"
+    assert score_sentences.say_models(models, captions, 3000) == f"{best} (2,933 of the 3,000 instances). {counted}"
 
 
 def test_models_that_only_chose_captions() -> None:
     captions = table("Model|Type|Subtype|Instances|Accuracy", ("A", "all", "all", 1, 1.0))
-    said = sentences.say_models(table("Model|Type|Subtype|Instances|Group"), captions, 9)
-    assert said == "By captions right on imported instances, the model A gets 100.0 % (1 instance)."
+    said = score_sentences.say_models(table("Model|Type|Subtype|Instances|Group"), captions, 9)
+    assert said == "The model A gets 100.0 % of captions right (1 imported instance)."
 
 
 COMPARISON = "Study|Model|Score|People right|Model right|People minus model|p (Holm)|People|Instances"
@@ -220,34 +222,34 @@ COMPARISON = "Study|Model|Score|People right|Model right|People minus model|p (H
                 *(("s", "A", "I2T", 0.51, 0.5, 0.01, 0.5, 4, 8), ("s", "A", "Group", 0.8, 0.5, 0.3, 0.0001, 4, 8)),
                 ("s", "B", "Group", 0.8, 0.625, 0.175, 0.0002, 4, 8),
             ],
-            "People are 17.5 percentage points better than the best of 2 models, B, on the same instances "
+            "People are 17.5 percentage points better than the best of 2 models, B "
             "(p < 0.001 after Holm's correction). On average over people, they get 80.0 % and the model 62.5 % right "
-            "(4 people, 8 instances, each counted once per person).",
+            "(4 people, the same 8 instances, each counted once per person).",
         ),
         (
             [("s", "A", "Group", 0.75, 0.5, 0.25, 0.803, 4, 8), ("s", "B", "Group", 0.8, 0.5, 0.3, 0.0001, 4, 8)],
-            "No clear difference between people and the best of 2 models, A, on the same instances. "
+            "No clear difference between people and the best of 2 models, A. "
             "People are 25.0 percentage points better, which may be chance (p = 0.803 after Holm's correction). "
             "On average over people, they get 75.0 % and the model 50.0 % right "
-            "(4 people, 8 instances, each counted once per person).",
+            "(4 people, the same 8 instances, each counted once per person).",
         ),
         (
             [("s", "A", "Right (check)", 0.9, 0.95, -0.05, NOTHING, 4, 8)],
-            "People are 5.0 percentage points worse than the model, A, on the same instances. "
+            "People are 5.0 percentage points worse than the model, A. "
             "On average over people, they get 90.0 % and the model 95.0 % right "
-            "(4 people, 8 instances, each counted once per person).",
+            "(4 people, the same 8 instances, each counted once per person).",
         ),
         (
             [
                 ("s", "A", "Group", 0.91249, 0.8, 0.11249, NOTHING, 4, 8),
                 ("t", "A", "Group", 0.7996, 0.8, -0.0004, NOTHING, 4, 8),
             ],
-            "s: People are 11.2 percentage points better than the model, A, on the same instances. "
+            "s: People are 11.2 percentage points better than the model, A. "
             "On average over people, they get 91.2 % and the model 80.0 % right "
-            "(4 people, 8 instances, each counted once per person); "
-            "t: People are as good as the model, A, on the same instances. "
+            "(4 people, the same 8 instances, each counted once per person).\n"
+            "t: People are as good as the model, A. "
             "On average over people, they get 80.0 % and the model 80.0 % right "
-            "(4 people, 8 instances, each counted once per person).",
+            "(4 people, the same 8 instances, each counted once per person).",
         ),
     ],
     ids=[
@@ -259,7 +261,7 @@ COMPARISON = "Study|Model|Score|People right|Model right|People minus model|p (H
     ],
 )
 def test_comparison_is_with_the_model_closest_to_people(rows: list[Sequence[Cell]], sentence: str) -> None:
-    assert sentences.say_comparison(table(COMPARISON, *rows)) == sentence
+    assert score_sentences.say_comparison(table(COMPARISON, *rows)) == sentence
 
 
 def test_disagreement_sums_the_studies() -> None:
@@ -268,7 +270,7 @@ def test_disagreement_sums_the_studies() -> None:
         ("x", "all", 1, 1, 2, 1),
         ("x", "add", 1, 1, 2, 1),
     )
-    assert sentences.say_disagreement(found) == (
+    assert score_sentences.say_disagreement(found) == (
         "People are right and every model is wrong on 1 question; every model is right and people are wrong on 2."
     )
 
@@ -299,8 +301,8 @@ def test_positions_of_several_kinds_come_apart_as_a_list() -> None:
         ("text_to_image", "all", 8, None, NOTHING, None),
     ]
     said = sentences.say_positions(table(POSITIONS, *rows))
-    assert sentences_by_study(said) == [
-        "Pick the caption that describes an image: There is no sign of position bias (40 answers, p = 0.430)",
+    assert said.splitlines() == [
+        "Pick the caption that describes an image: There is no sign of position bias (40 answers, p = 0.430).",
         "Pick the image that a caption describes: No test yet: No one answered.",
     ]
 
@@ -309,16 +311,21 @@ def test_only_what_tells_a_row_from_the_others_is_named() -> None:
     found = ("all", "Gwet's AC1", "before", 0.5, None, 9, 3, "")
     rows = [("a", "check", "true: options", *found), ("b", "rating", "x", *found), ("b", "rating", "y", *found)]
     assert sentences.say_agreement(table(RELIABILITY, *rows)) == (
-        "a: Gwet's AC1 is 0.50 (3 people, 9 questions); b, x: Gwet's AC1 is 0.50 (3 people, 9 questions); "
+        "a: Gwet's AC1 is 0.50 (3 people, 9 questions).\nb, x: Gwet's AC1 is 0.50 (3 people, 9 questions).\n"
         "b, y: Gwet's AC1 is 0.50 (3 people, 9 questions)."
     )
 
 
 def test_the_protocol_names_kinds_by_their_titles() -> None:
     found = table("Study|Kinds", ("a", "best_of_n"), ("b", "image_to_text, text_to_image"))
-    assert sentences.say_protocol(found) == (
-        "2 studies: a (pick the best image for a caption, or none), then b (pick the caption that describes an image "
-        "and pick the image that a caption describes)."
+    assert sentences.say_protocol(found).splitlines() == [
+        "a: pick the best image for a caption, or none.",
+        "b: pick the caption that describes an image and pick the image that a caption describes.",
+    ]
+    alone = table("Study|Kinds", ("b", "image_to_text, text_to_image, rating, check"))
+    assert sentences.say_protocol(alone) == (
+        "1 study: b (pick the caption that describes an image, pick the image that a caption describes "
+        "and 2 other kinds)."
     )
 
 
@@ -344,7 +351,7 @@ def test_times_are_medians_by_kind() -> None:
         *(("image_to_text", 53, 6.3, 9.1, 11.7), ("text_to_image", 8, 1, 2, 3)),
     )
     assert sentences.say_times(both) == (
-        "Pick the caption that describes an image: The median is 9.10 s (middle half 6.30–11.70 s, 53 answers); "
+        "Pick the caption that describes an image: The median is 9.10 s (middle half 6.30–11.70 s, 53 answers).\n"
         "Pick the image that a caption describes: The median is 2.00 s (middle half 1.00–3.00 s, 8 answers)."
     )
 
@@ -397,19 +404,20 @@ def test_estimates_say_which_models_passed_by_the_main_score() -> None:
         *(("B", "Group", 4, 8, 0.9, NOTHING), ("C", "Group", 4, 8, 0.801, Range(0.75, 0.85))),
     )
     passed = "By the alternative annotator test on Group, B and C could replace an annotator."
-    estimate = "By Group and the predictions of C, people would get about 80.1 % of the"
-    assert sentences.say_estimates(alternative, [powered], 12) == (
-        f"{passed} {estimate} dataset right (95 % CI 75.0–85.0)."
+    estimate, used = "By Group, people would get about 80.1 % of the", "The estimate uses the predictions of C."
+    assert score_sentences.say_estimates(alternative, [powered], 12) == (
+        f"{passed} {estimate} dataset right (95 % CI 75.0–85.0). {used}"
     )
-    assert sentences.say_estimates(alternative, [powered], 17) == (
-        f"{passed} {estimate} 12 instances that it answered right (95 % CI 75.0–85.0). The dataset has 17 instances."
+    assert score_sentences.say_estimates(alternative, [powered], 17) == (
+        f"{passed} {estimate} 12 instances that a model answered right (95 % CI 75.0–85.0). {used} "
+        "The dataset has 17 instances."
     )
     nobody = table("Model|Score|Could replace an annotator", ("A", "Right (check)", "no"))
     assert (
-        sentences.say_estimates(nobody, [], 0)
+        score_sentences.say_estimates(nobody, [], 0)
         == "By the alternative annotator test on Right (check), no model could replace an annotator."
     )
-    assert sentences.say_estimates(table("Model|Score|Could replace an annotator"), [], 0).startswith(
+    assert score_sentences.say_estimates(table("Model|Score|Could replace an annotator"), [], 0).startswith(
         "There are too few"
     )
 
@@ -447,7 +455,7 @@ def test_preferences_name_all_that_rank_first_with_the_comparisons_of_their_kind
         *(("s", "l", "better", None, "all", 9), ("s", "l", "better", 1, "a", 9), ("s", "l", "better", 1, "b", 9)),
     )
     assert sentences.say_preferences(found) == (
-        "K: better: image ranks first (27 comparisons); L: better: a and b rank first equally (9 comparisons)."
+        "K: better: image ranks first (27 comparisons).\nL: better: a and b rank first equally (9 comparisons)."
     )
 
 
@@ -456,8 +464,8 @@ def test_scores_of_a_kind_of_its_own_are_no_shares_of_questions() -> None:
         ("b", "Humans", "Right (check)", 0.8, "question", 3, 5, 10, 30, NOTHING),
         ("b", "Humans", "Score (select)", 0.62, "question", 3, 5, 10, 30, NOTHING),
     ]
-    assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows), {}) == (
-        "Right (check): Humans get 80.0 % of questions right (3 people, 10 questions, 30 answers); "
+    assert score_sentences.say_people(table(COMPACT), table(INTERVALS, *rows), {}) == (
+        "Right (check): Humans get 80.0 % of questions right (3 people, 10 questions, 30 answers).\n"
         "Score (select): Humans score 62.0 % (3 people, 10 questions, 30 answers)."
     )
 
@@ -488,3 +496,65 @@ def test_descriptions_and_their_retrieval() -> None:
         "2 people wrote 9 texts. On average over writers, others find what they are about in 50.0 % of answers "
         "(30 answers in all)."
     )
+
+
+MOST_WORDS = 25
+# A name of eight words, as of a model that carries its training set.
+NAME = "NAME-1 NAME-2 NAME-3 NAME-4 NAME-5 NAME-6 NAME-7 NAME-8"
+HUMANS_WIDE = (NAME, "Humans", "I2T", 0.8675, "instance", 9, 500, 2000, 3000, Range(0.254, 0.991))
+MODELS = [(NAME, f"{NAME} {n}", "I2T", 0.5, "instance", None, 500, 2000, None, NOTHING) for n in range(5)]
+LOW_ALPHA = (
+    "Low because only 1 answer of 48 differs from 'NAME-1': chance alone agrees nearly as often, so look at AC1 and at "
+    "the agreement on each label."
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        score_sentences.say_people(
+            table("Study|Who|I2T", *((NAME, who, 1 / 6) for who in (CHANCE_ROW, CHANCE_OF_PEOPLE, CHANCE_OF_MODELS))),
+            table(INTERVALS, HUMANS_WIDE, *MODELS, ("NAME-9", *HUMANS_WIDE[1:])),
+            {(NAME, "I2T"): 3},
+        ),
+        score_sentences.say_models(
+            table("Model|Type|Subtype|Instances|Group", *((f"{NAME} {n}", "all", "all", 12, 0.5) for n in range(5))),
+            table("Model|Type|Subtype|Instances|Accuracy"),
+            17,
+        ),
+        score_sentences.say_comparison(
+            table(
+                COMPARISON,
+                *((study, NAME, "Group", 0.8, 0.5, 0.3, 0.0001, 4, 8) for study in "ab"),
+                *((study, f"{NAME} 2", "Group", 0.8, 0.5, 0.25, 0.2, 4, 8) for study in "bc"),
+            )
+        ),
+        sentences.say_agreement(
+            table(
+                RELIABILITY,
+                *(
+                    (NAME, "check", NAME, "all", measure, "before", 0.5, Range(-0.1, 0.9), 9, 3, LOW_ALPHA)
+                    for measure in ("Krippendorff's alpha (interval)", "Gwet's AC1")
+                ),
+            )
+        ),
+        score_sentences.say_estimates(
+            table("Model|Score|Could replace an annotator", *((f"{NAME} {n}", "Group", "yes") for n in range(5))),
+            [
+                table(
+                    "Model|Score|Instances people answered|Further instances|Estimate|95 % interval",
+                    (NAME, "Group", 4, 8, 0.801, Range(0.75, 0.85)),
+                )
+            ],
+            17,
+        ),
+        sentences.say_protocol(
+            table("Study|Kinds", *((NAME, "image_to_text, text_to_image, check, rating") for _ in range(2)))
+        ),
+    ],
+    ids=["people", "models", "comparison", "agreement", "estimates", "protocol"],
+)
+def test_no_sentence_has_more_than_25_words_beside_names(sentence: str) -> None:
+    said = [each for line in sentence.splitlines() for each in re.split(r"(?<=[.)])\. |(?<=[a-z%\d])\. ", line)]
+    lengths = {each: sum("NAME" not in word for word in each.split()) for each in said}
+    assert {each: n for each, n in lengths.items() if n > MOST_WORDS} == {}

@@ -56,9 +56,16 @@ from workspace.actions.webhooks import make_webhook
 
 pytestmark = pytest.mark.django_db
 PIPELINE = """name: swaps
-start: {role: caption}
-stages: [{name: swapped, make: "words:swap"}, {name: again, make: "words:swap", of: swapped}]
-instances: {of: again, captions: {caption: start, negative_caption: again}, images: {candidate: candidate}}
+start: {role: caption, images: image}
+stages:
+  - {name: swapped, make: "words:swap"}
+  - {name: again, make: "words:swap", of: swapped}
+  - {name: mixed, make: "mix:random"}
+  - {name: near, make: "nearest:colour-and-gradient", options: {below: 1.0001}}
+instances:
+  of: again
+  captions: {caption: start, negative_caption: again}
+  images: {candidate: candidate, mixed: mixed, near: near}
 """
 LATER = NOON + timedelta(days=7)
 # What the site keeps beside the deletion itself: requests of background work, which name nothing but numbers.

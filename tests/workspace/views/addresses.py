@@ -128,7 +128,7 @@ PRIVATE = {
     "/studies/birds/birds-step-3/questions/1/": changing((FINE, 409)),
     "/studies/birds/birds-step-3/returned/": changing((NOT_ALLOWED, ELSEWHERE)),
     # Without a study file.
-    "/projects/birds/new-study/": changing((FINE, 409)),
+    "/projects/birds/new-study/?form_key=1": changing((FINE, 409)),
     "/projects/birds/imports/": all_alike(LOOK),
     # Without a file.
     "/projects/birds/imports/new/": changing((FINE, 409)),

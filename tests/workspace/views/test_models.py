@@ -255,9 +255,8 @@ def test_a_model_has_its_share_right_what_it_scored_of_what_was_asked_when_and_b
     assert "onnx on cuda in float16" in words
     assert "is computed in the background" not in words
     # The same number is in the results.
-    assert (
-        "By captions right on imported instances, the model CLIP (abababababab) gets 100.0 % (1 instance)."
-        in words_of(client.get("/projects/vases/results/"))
+    assert "The model CLIP (abababababab) gets 100.0 % of captions right (1 imported instance)." in words_of(
+        client.get("/projects/vases/results/")
     )
 
 

@@ -41,7 +41,7 @@ def form(page: Any, **typed: str) -> dict[str, Any]:
 
 
 def test_a_type_that_fits_is_shown_by_a_picture_and_others_say_what_they_need(editor: Client) -> None:
-    page = editor.get(NEW)
+    page = editor.get(NEW, follow=True)
     fits = {each.kind.name: each.question is not None for each in page.context["types"]}
     assert {name for name, fitting in fits.items() if fitting} == {"best_of_n", "compare", "describe"}
     shown = page.content.decode()
@@ -254,12 +254,12 @@ def test_cards_form_and_launch_say_that_a_baseline_makes_no_dataset(editor: Clie
     for number, instance in enumerate(project.instances.all()):
         for role in ("image", "negative_image"):
             InstanceImage.objects.create(instance=instance, role=role, filename=role, image=draw_image(number))
-    types = {each.kind.name: each.makes_dataset for each in editor.get(NEW).context["types"]}
+    types = {each.kind.name: each.makes_dataset for each in editor.get(NEW, follow=True).context["types"]}
     assert types == {
         **dict.fromkeys(("best_of_n", "ambiguity", "describe", "rating", "compare", "check", "retrieve"), True),
         **dict.fromkeys(("image_to_text", "text_to_image"), False),
     }
-    assert words_of(editor.get(NEW)).count("Measures people; makes no dataset.") == 2
+    assert words_of(editor.get(NEW, follow=True)).count("Measures people; makes no dataset.") == 2
     said = "This study measures people; it accepts nothing, so it makes no dataset."
     baseline = f"{NEW}form/?kind=text_to_image"
     assert said in words_of(editor.get(baseline, follow=True))
@@ -272,7 +272,7 @@ def test_cards_form_and_launch_say_that_a_baseline_makes_no_dataset(editor: Clie
 
 def test_a_project_without_instances_says_which_questions_make_a_dataset(editor: Client, project: Project) -> None:
     project.instances.all().delete()
-    page = words_of(editor.get(NEW))
+    page = words_of(editor.get(NEW, follow=True))
     assert page.count("Measures people; makes no dataset.") == 2
     assert page.count("Accepts instances for a dataset.") == 7
 

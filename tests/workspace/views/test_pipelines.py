@@ -1,5 +1,6 @@
 """The pages of pipelines: a file is written or uploaded, tried, run, cancelled, and its yield looked at."""
 
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from background.models import Job, JobState
 from evaluation.blind.accuracy import BlindAccuracy
 from making.models import Candidate, Pipeline
 from studies.models import Project
-from tests.factories import NOON, make_instance, make_member, make_project
+from tests.factories import NOON, draw_instance, make_instance, make_member, make_project
 from tests.jobs import run_now
 from tests.making.actions.test_pipelines import CAPTIONS, FILE
 
@@ -168,3 +169,45 @@ def test_a_viewer_sees_it_and_changes_nothing(client: Client, project: Project, 
     assert "New pipeline" not in client.get(PAGE).content.decode()
     assert "Cancel" not in client.get(page).content.decode()
     assert client.get("/pipelines/999/").status_code == 404
+
+
+def test_a_trial_shows_what_a_language_model_was_told_and_what_it_said(client: Client, project: Project) -> None:
+    stage = "{name: replaced, make: 'llm:some', options: {template: swap-object}}"
+    source = f"name: model\nstart: {{role: caption}}\nstages: [{stage}]\n"
+    trial = Pipeline.objects.create(
+        project=project, name="model", source=source, is_trial=True, by_name="anna", requested_at=NOON, finished_at=NOON
+    )
+    started = Candidate.objects.create(
+        pipeline=trial, stage="start", start_key="first", text="A dog.", state="kept", made_at=NOON
+    )
+    Candidate.objects.create(
+        pipeline=trial,
+        stage="replaced",
+        parent=started,
+        start_key="first",
+        state="not_made",
+        reason="The language model declined to answer.",
+        prompt="Swap two things: A dog.",
+        answer="I <cannot> do this.",
+        prompt_tokens=1_200,
+        completion_tokens=7,
+        made_at=NOON,
+    )
+    text = client.get(f"/pipelines/{trial.pk}/").content.decode()
+    assert "1,200 tokens read, 7 written<" in text
+    assert "Swap two things: A dog.</code>" in text
+    assert "Answer: I &lt;cannot&gt; do this." in text
+
+
+def test_an_image_stands_beside_the_one_that_it_was_made_from(client: Client, project: Project) -> None:
+    draw_instance(project, 1, candidates=0)
+    draw_instance(project, 2, candidates=0)
+    file = "name: mixed\nstart: {role: caption, images: image}\nstages:\n  - {name: mixed, make: 'mix:random'}\n"
+    post(client, file)
+    run_now(Job.objects.get(), now=NOON)
+    page = client.get(f"/pipelines/{Pipeline.objects.get().pk}/")
+    pictures = re.findall(r'<img src="([^"]+)" alt="([^"]+)"', page.content.decode())
+    texts = ["A bird on 1 roofs.", "A bird on 2 roofs."]
+    assert [alt for _, alt in pictures] == [f"{what}: {text}" for text in texts for what in ("Image of", "Made from")]
+    assert len({address for address, _ in pictures}) == 4
+    assert {client.get(address).status_code for address, _ in pictures} == {200}

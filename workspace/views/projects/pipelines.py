@@ -125,11 +125,14 @@ def _pipeline_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Pipeline], Re
     return guard
 
 
-def _with_address(sample: Sample) -> tuple[Sample, str]:
-    """Return a sample with the address of its picture, "" if it has none."""
+def _with_addresses(sample: Sample) -> tuple[Sample, str, str]:
+    """Return a sample with the addresses of its picture and of the one it was made from, "" where there is none."""
+    return sample, _address(sample.image), _address(sample.parent_image)
+
+
+def _address(image: str) -> str:
     # Of no study. Members alone see the page, and a handle cannot be guessed.
-    handle = handle_of(sample.image, study=0) if sample.image else ""
-    return sample, reverse("image", args=[handle, "card"]) if handle else ""
+    return reverse("image", args=[handle_of(image, study=0), "card"]) if image else ""
 
 
 @_pipeline_view(Verb.VIEW)
@@ -150,7 +153,7 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
         "launched": {study.slug for study in people},
         "start": started_with(pipeline),
         "batches": worker_progress(pipeline),
-        "stages": [(each, [*map(_with_address, samples(pipeline, each))]) for each in stage_yields(pipeline)],
+        "stages": [(each, [*map(_with_addresses, samples(pipeline, each))]) for each in stage_yields(pipeline)],
         "instances": pipeline.instances.count(),
         "may": may_do(request, pipeline.project),
     }

@@ -32,7 +32,7 @@ from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
 from studies.shipped_designs import shipped_designs
-from workspace.sent_forms import note_created, with_form_key
+from workspace.sent_forms import created_from, note_created, with_form_key
 
 LARGEST_FILE = 1_000_000
 
@@ -85,12 +85,29 @@ def complaints(typed: str, problems: Sequence[Problem]) -> list[LocatedProblem]:
 
 def form_of_draft(pk: int) -> str:
     """Return the address of the form of a study, "" if it was deleted."""
+    return _address_of("study_form", pk)
+
+
+def _page_of_draft(pk: int) -> str:
+    """Return the address of the page of a study, which has its file while it is a draft; "" if it was deleted."""
+    return _address_of("study", pk)
+
+
+def _address_of(page: str, pk: int) -> str:
     study = Study.objects.select_related("project").filter(pk=pk).first()
-    return reverse("study_form", args=[study.project.slug, study.slug]) if study else ""
+    return reverse(page, args=[study.project.slug, study.slug]) if study else ""
+
+
+def save_again(request: HttpRequest, study: Study, source: str) -> None:
+    """Save what was changed in a form that had created `study` before, as after Back. Raises as `update_draft`."""
+    if source != study.source:
+        save_draft(request, study, source, fingerprint(study.source))
+    messages.success(request, "You already sent this form. The draft that it created now has your last changes.")
 
 
 @project_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
+@with_form_key(_page_of_draft)
 def new(request: HttpRequest, project: Project) -> HttpResponse:
     """Create a draft from a study file: a shipped one, an uploaded one, or typed text."""
     copied = shipped_designs().get(request.GET.get("from", ""))
@@ -102,7 +119,6 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         except (DesignRefused, StudyError) as error:
             study, problems = None, problems_in(error)
         if study is not None:
-            confirm_draft(request, study)
             return redirect("study", project.slug, study.slug)
     types = [] if problems or copied else [*question_types(project)]
     material = describe_material(project)
@@ -145,7 +161,13 @@ def _read_study_file(request: HttpRequest) -> tuple[str, list[Problem]]:
 
 
 def _create(request: HttpRequest, project: Project, source: str) -> Study:
-    return create_once(project=project, source=source, by=signed_in_user(request), now=timezone.now())
+    if before := Study.objects.filter(project=project, pk=created_from(request) or 0).first():
+        save_again(request, before, source)
+        return before
+    made = create_once(project=project, source=source, by=signed_in_user(request), now=timezone.now())
+    note_created(request, made)
+    confirm_draft(request, made)
+    return made
 
 
 @study_view(Verb.DESIGN)

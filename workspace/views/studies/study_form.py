@@ -44,6 +44,7 @@ from workspace.views.studies.drafts import (
     form_of_draft,
     launch_pending,
     problems_in,
+    save_again,
     save_draft,
 )
 from workspace.views.studies.launch_preview import launch_preview, precision_sentence
@@ -96,7 +97,8 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
 
     def save(source: str) -> Study:
         if before := Study.objects.filter(project=project, pk=created_from(request) or 0).first():
-            return _save_again(request, before, source, is_named=own_name)
+            save_again(request, before, source if own_name else apply_changes(source, {("study",): before.slug}))
+            return before
         made = create_once(
             project=project, source=source, by=signed_in_user(request), now=timezone.now(), is_named=own_name
         )
@@ -111,16 +113,6 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _usual_name(chosen: QuestionType) -> str:
     return chosen.kind.name.replace("_", "-")
-
-
-def _save_again(request: HttpRequest, study: Study, source: str, *, is_named: bool) -> Study:
-    """Save changes in a form that already created `study`, for example after Back."""
-    if not is_named:
-        source = apply_changes(source, {("study",): study.slug})
-    if source != study.source:
-        save_draft(request, study, source, fingerprint(study.source))
-    messages.success(request, "You already sent this form. The draft that it created now has your last changes.")
-    return study
 
 
 def _first_file(project: Project, chosen: QuestionType, title: str, person: User) -> str:

@@ -20,6 +20,6 @@ def add_digests(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> Non
 class Migration(migrations.Migration):
     """Note the words of texts that were made before, so that the filter `duplicates` finds them."""
 
-    dependencies = [("making", "0003_waits_for_filters")]
+    dependencies = [("making", "0004_waits_for_filters")]
 
     operations = [migrations.RunPython(add_digests, migrations.RunPython.noop, elidable=True)]
