@@ -71,6 +71,8 @@ class Command(ActionCommand):
                 self.stdout.write(
                     f"  {each.tokens.prompt:,} tokens read, {each.tokens.completion:,} tokens written{cost}"
                 )
+            for note in each.notes:
+                self.stdout.write(f"  {note}")
             for reason, count in each.reasons.items():
                 self.stdout.write(f"  {count:,}: {reason}")
         if pipeline.waits_for:
