@@ -51,7 +51,9 @@ def post(client: Client, source: str = FILE, **more: Any) -> Any:
     return client.post(PAGE, {"source": source, **more})
 
 
-def test_a_file_that_is_offered_is_a_good_one(client: Client, sent: list[Job]) -> None:
+def test_a_file_that_is_offered_is_a_good_one(client: Client, project: Project, sent: list[Job]) -> None:
+    # It names the role of images.
+    draw_instance(project, 1, candidates=0)
     offered = client.get(PAGE).context["source"]
     assert client.post(PAGE, {"source": offered}).status_code == 302
     assert Pipeline.objects.get().name == "word-swaps"
@@ -132,9 +134,9 @@ def test_a_pipeline_is_cancelled_and_goes_on(client: Client, sent: list[Job]) ->
 
 
 def test_a_failure_says_what_to_do(client: Client, sent: list[Job]) -> None:
-    page = post(client, source=FILE.replace("{role: caption}", "{role: title}"))["Location"]
+    page = post(client, source=FILE.replace("nouns\n", "nouns\n    options: {tagger: 'spacy:none'}\n"))["Location"]
     run_now(sent[0], now=NOON)
-    assert "No instance of the project has a caption in the role title." in client.get(page).content.decode()
+    assert "The tagger spacy:none cannot be loaded here. Install spaCy" in client.get(page).content.decode()
     assert "Failed" in client.get(PAGE).content.decode()
 
 
