@@ -53,8 +53,18 @@ def post(client: Client, source: str = FILE, **more: Any) -> Any:
 
 def test_a_file_that_is_offered_is_a_good_one(client: Client, sent: list[Job]) -> None:
     offered = client.get(PAGE).context["source"]
+    assert "images:" not in offered
     assert client.post(PAGE, {"source": offered}).status_code == 302
     assert Pipeline.objects.get().name == "word-swaps"
+
+
+def test_the_file_that_is_offered_has_the_roles_of_the_project(client: Client, project: Project) -> None:
+    project.instances.all().delete()
+    make_instance(project, "first", candidates=2, captions={"title": "A dog is on a table."})
+    offered = client.get(PAGE).context["source"]
+    assert "  role: title\n" in offered
+    assert "  images:\n    candidate: candidate\n" in offered
+    assert client.post(PAGE, {"source": offered}).status_code == 302
 
 
 def test_a_pipeline_runs_and_its_page_tells_what_it_kept_and_why_not(client: Client, sent: list[Job]) -> None:
