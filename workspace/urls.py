@@ -112,6 +112,7 @@ urlpatterns = [
     path("models/<int:pk>/delete/", models.delete, name="model_delete"),
     path("projects/<slug:slug>/pipelines/", pipelines.pipelines, name="project_pipelines"),
     path("pipelines/<int:pk>/", pipelines.pipeline, name="pipeline"),
+    path("pipelines/<int:pk>/delete/", pipelines.delete, name="pipeline_delete"),
     path("pipelines/<int:pk>/cancel/", pipelines.cancel, name="pipeline_cancel"),
     path("pipelines/<int:pk>/go-on/", pipelines.go_on, name="pipeline_go_on"),
     path("projects/<slug:slug>/near-duplicates/", near_duplicates.near_duplicates, name="near_duplicates"),

@@ -89,7 +89,9 @@ def short_model_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def text_table(table: Table) -> TextTable:
-    headings = [f"{column.title} (%)" if column.shown == "share" else column.title for column in table.columns]
+    headings = [
+        f"{column.title} (%)" if column.shown in {"share", "percent"} else column.title for column in table.columns
+    ]
     cells = [
         [
             TextCell(NO_TYPE) if cell == "" and column.title == TYPE else _text_cell(cell, column.shown)
@@ -137,6 +139,8 @@ def cell_text(cell: Cell, shown: Shown) -> str:
         return f"{value:,}"
     if shown == "share":
         return str(_round(100 * value, _TWO))
+    if shown == "percent":
+        return str(_round(100 * value, _ONE))
     if shown == "p":
         return "< 0.001" if value < _THREE else str(_round(value, _THREE))
     return f"{_round(value, _TWO):,}"

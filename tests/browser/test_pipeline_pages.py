@@ -385,3 +385,60 @@ def test_pictures_beside_their_votes_are_not_stretched(signed_in: Page, live_ser
     signed_in.goto(f"{live_server.url}/projects/vases/instances/vase-0/")
     picture = signed_in.locator(".choices-made img").first
     expect(picture).to_have_css("object-fit", "contain")
+
+
+def test_paper_holds_the_whole_graph_its_colours_and_no_buttons(signed_in: Page, live_server: LiveServer) -> None:
+    # As wide as A4 with margins of 1 cm.
+    set_window(signed_in, 718, 1000)
+    signed_in.goto(f"{live_server.url}/projects/vases/")
+    assert signed_in.locator(".button:visible").count()
+    signed_in.emulate_media(media="print")
+    graph, main = signed_in.locator(".pipeline svg").bounding_box(), signed_in.locator("main").bounding_box()
+    assert graph
+    assert main
+    assert graph["x"] + graph["width"] <= main["x"] + main["width"] + 1
+    expect(signed_in.locator(".pipeline").first).to_have_css("overflow", "visible")
+    expect(signed_in.locator("#accepted")).to_have_css("break-after", "avoid")
+    expect(signed_in.locator("main progress").first).to_have_css("print-color-adjust", "exact")
+    assert signed_in.locator(".button:visible").count() == 0
+
+
+def test_a_long_name_leaves_room_for_the_rail_and_is_a_tooltip(signed_in: Page, live_server: LiveServer) -> None:
+    name = "A very long name of a project about vases " * 4
+    Project.objects.update(name=name)
+    set_window(signed_in, 1366, 768)
+    signed_in.goto(f"{live_server.url}/projects/vases/instances/")
+    bar, crumb = signed_in.locator("header.bar").bounding_box(), signed_in.locator(".crumb-project a")
+    assert bar
+    assert bar["height"] < 60
+    expect(crumb).to_have_attribute("title", name)
+    expect(signed_in.locator(".rail").get_by_role("link", name="Settings")).to_be_in_viewport()
+    assert_no_wider_than_the_window(signed_in)
+
+
+def test_a_card_without_a_picture_shows_its_whole_key(signed_in: Page, live_server: LiveServer) -> None:
+    make_instance(Project.objects.get(), "no-picture", candidates=0)
+    signed_in.goto(f"{live_server.url}/projects/vases/instances/?words=no-picture")
+    tick = signed_in.get_by_label("Select no-picture").bounding_box()
+    key = signed_in.get_by_role("link", name="no-picture", exact=True).bounding_box()
+    assert tick
+    assert key
+    assert tick["x"] + tick["width"] <= key["x"]
+
+
+def test_a_list_and_a_text_field_of_a_filter_are_in_one_line(signed_in: Page, live_server: LiveServer) -> None:
+    set_window(signed_in, 1366, 768)
+    signed_in.goto(f"{live_server.url}/projects/vases/people/")
+    tops = "all => all.map((each) => Math.round(each.getBoundingClientRect().top))"
+    for what in ("label", ":is(input, select)"):
+        assert len({*signed_in.locator(f".filter {what}").evaluate_all(tops)}) == 1
+
+
+def test_the_studies_of_the_rail_are_marked_while_they_are_shown(signed_in: Page, live_server: LiveServer) -> None:
+    set_window(signed_in, 1366, 768)
+    signed_in.goto(f"{live_server.url}/projects/vases/")
+    overview, studies = (signed_in.locator(".rail").get_by_role("link", name=name) for name in ("Overview", "Studies"))
+    expect(overview).to_have_css("font-weight", "650")
+    studies.click()
+    expect(studies).to_have_css("font-weight", "650")
+    expect(overview).to_have_css("font-weight", "400")

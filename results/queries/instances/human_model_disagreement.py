@@ -12,11 +12,13 @@ from django.db.models.expressions import Combinable
 from annotation.models import Response
 from predictions.models import Model, Prediction
 from predictions.options import Options, answered_options, options_of
+from results.queries.instances.instance_history import option_name
 from results.queries.reports.answer_scores import KNOWS_RIGHT, AskedQuestion, asked_questions, kinds_with_own_scores
 from results.reports.explorer_links import NO_NAME
 from results.reports.facts import Disagreement, Way
 from results.reports.sections.human_model_disagreement import all_models_disagree, way_of_people
 from studies.kinds import Picture, QuestionContent, content_hash, get_kind
+from studies.kinds.base import digits_of
 from studies.models import Instance, Project, Purpose, Question, Study
 
 PER_PAGE = 10
@@ -257,7 +259,7 @@ class Choice:
     """An option in the list, with who chose it. `models`: names, each with its score or None."""
 
     key: str
-    label: str
+    name: str
     picture: Picture | None
     text: str
     is_right: bool
@@ -317,14 +319,18 @@ def _line(one: Disagreement, question: Question, people: Counter[str], predictio
     choices = [
         Choice(
             key=option.key,
-            label=option.label or option.key,
+            name=option_name(
+                option.label or option.key,
+                ("Image" if option.picture else "Text" if option.text else "") if option.shuffled else "",
+                digit,
+            ),
             picture=option.picture,
             text=option.text,
             is_right=option.key == question.right,
             people=people[option.key],
             models=chosen[option.key],
         )
-        for option in options
+        for option, digit in zip(options, digits_of(options), strict=True)
     ]
     return Line(one, question.instance, kind.question_content(question.content), choices, others)
 

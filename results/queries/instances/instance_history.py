@@ -22,6 +22,19 @@ TAKEN_OUT = "A researcher took it out."
 UNDONE = "What it asks about is no longer accepted upstream."
 
 
+def option_name(label: str, what: str, digit: str) -> str:
+    """Return the name of an option on researchers' pages: its label, after the key that settles with it.
+
+    what: "Image" or "Text" if options differ by this only, else "". A label that only counts, such as candidate-0 or
+    image_1, is left out: there would be two numbers. The tenth option has the key 0.
+    """
+    if not what or not digit:
+        return label
+    number = int(digit) or MOST_DIGITS + 1
+    is_counted = label.endswith((f"-{number - 1}", f"_{number}"))
+    return f"{what} {number}" if is_counted else f"{what} {number} ({label})"
+
+
 @dataclass(frozen=True)
 class ShownOption:
     """An option in source order: a picture (by its SHA-256), a text, or an option that is always offered.
@@ -44,17 +57,9 @@ class ShownOption:
 
     @property
     def name(self) -> str:
-        """Its label, after the key that settles with it where options differ by an image or a text only.
-
-        A label that only counts, such as candidate-0 or image_1, is left out: there would be two numbers. The tenth
-        option has the key 0.
-        """
+        """Its name on researchers' pages, as `option_name` makes it."""
         what = "Image" if self.image else "Text" if self.text else ""
-        if not what or not self.shuffled or not self.digit:
-            return self.label
-        number = int(self.digit) or MOST_DIGITS + 1
-        is_counted = self.label.endswith((f"-{number - 1}", f"_{number}"))
-        return f"{what} {number}" if is_counted else f"{what} {number} ({self.label})"
+        return option_name(self.label, what if self.shuffled else "", self.digit)
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,16 @@ class History:
     @property
     def settled_option(self) -> ShownOption | None:
         return next((option for option in self.options if option.key == self.decision.settled_choice), None)
+
+    @property
+    def kind_title(self) -> str:
+        return get_kind(self.question.kind).title
+
+    @property
+    def votes(self) -> Sequence[tuple[str, int]]:
+        """The name of each chosen option, or another label, with its number of answers."""
+        names = {option.key: option.name for option in self.options}
+        return [(names.get(label, label), number) for label, number in self.decision.votes.items()]
 
     @property
     def winner(self) -> ShownOption | None:
@@ -372,7 +387,7 @@ def _answer(
     return GivenAnswer(
         name=names.get(response.annotator_id, ""),
         option=option,
-        said=option.label if option else in_words(question, response),
+        said=option.name if option else in_words(question, response),
         position=order.index(response.choice) + 1 if positioned else None,
         positions=len(order) if shuffled else 0,
         version=response.version,

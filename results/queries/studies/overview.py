@@ -21,7 +21,7 @@ from results.queries.people.payments_due import owed_by_study
 from results.queries.studies.live_study_status import wait_reasons
 from results.queries.studies.progress import Answers, answers_of
 from studies.actions.projects.datasets import dataset_studies
-from studies.actions.questions import roles_asked, selected_instances
+from studies.actions.questions import origin_of, roles_asked, selected_instances
 from studies.models import UNDER_WAY, Event, Instance, InstanceImage, Project, Question, Study, StudyState
 
 # Pictures of a project on the home page.
@@ -248,11 +248,34 @@ def latest_accepted(study: Study, most: int) -> list[int]:
     return [pk for pk in candidates if pk in accepted][:most]
 
 
-def with_pictures(instances: Sequence[int]) -> list[tuple[Instance, list[InstanceImage]]]:
-    """Return the instances with these ids, in this order, each with its pictures."""
+@dataclass(frozen=True)
+class NamedImage:
+    """An image, by its SHA-256, and its role."""
+
+    image: str
+    role: str
+
+
+def accepted_pictures(instances: Sequence[int], studies: Sequence[Study]) -> list[tuple[Instance, list[NamedImage]]]:
+    """Return the instances with these ids, in this order, each with its images.
+
+    First those that people accepted, in the roles that they took: in one of `studies`, or in the studies before it.
+    """
     found = Instance.objects.in_bulk(instances)
     images = images_of(found.values())
-    return [(found[pk], images[pk]) for pk in instances if pk in found]
+    accepted: dict[int, list[tuple[Question, str]]] = {}
+    decided = Decision.objects.filter(question_is(Outcome.ACCEPTED, accepts=True), study__in=studies)
+    for decision in decided.filter(question__instance__in=found).select_related("question").order_by("pk"):
+        accepted.setdefault(decision.question.instance_id, []).append((decision.question, decision.winner))
+    shown = []
+    for pk in instances:
+        if pk in found:
+            won = origin_of(accepted[pk]).won if pk in accepted else {}
+            first = [NamedImage(each["image"], role) for role, each in won.items() if "image" in each]
+            known = {each.image for each in first}
+            others = [NamedImage(use.image_id, use.role) for use in images[pk] if use.image_id]
+            shown.append((found[pk], [*first, *(each for each in others if each.image not in known)]))
+    return shown
 
 
 @dataclass(frozen=True)

@@ -96,8 +96,12 @@ def people_table(people: Iterable[tuple[str, PersonNumbers | None]]) -> Table:
     rows = list(people)
     slowest = max((numbers.seconds or 0 for _, numbers in rows if numbers), default=0)
     columns = [
-        *(Column("Annotator"), Column("Agreement with others", "share"), Column("Agreement, 95 % interval", "share")),
-        *(Column("Right", "share"), Column(RIGHT_RANGE, "share"), Column("Median seconds", "coefficient")),
+        *(
+            Column("Annotator"),
+            Column("Agreement with others", "percent"),
+            Column("Agreement, 95 % interval", "percent"),
+        ),
+        *(Column("Right", "percent"), Column(RIGHT_RANGE, "percent"), Column("Median seconds", "coefficient")),
     ]
     cells = [(AnnotatorName(name), *_numbers_shown(numbers, slowest)) for name, numbers in rows]
     return Table("people", "People", columns, cells, [ABOUT_PEOPLE])

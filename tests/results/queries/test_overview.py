@@ -13,6 +13,7 @@ from results.queries.studies.overview import (
     Spending,
     StudySpending,
     Totals,
+    accepted_pictures,
     answers_by_day,
     count_totals,
     project_spending,
@@ -23,7 +24,7 @@ from studies.actions.studies import change_state
 from studies.models import Project, Study, StudyState
 from tests.factories import NOON, TESTS, answer, make_project, questions, sit_down
 from tests.removing import exclude, reopen
-from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
+from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 PER_SESSION = {"pay": {"currency": "USD", "per_session": "2.00"}, "surveys": {"size": 2}}
 PER_ANSWER = {"study": "other", "pay": {"currency": "EUR", "per_answer": "0.10"}, "surveys": {"size": 4}}
@@ -119,3 +120,18 @@ def test_totals_are_stored_and_read_without_loss(project: Project) -> None:
     totals = count_totals(project, now=NOON)
     assert (totals.dataset, totals.days[-1]) == (1, (date(2026, 11, 20), 2))
     assert Totals.read(totals.dump()) == totals
+
+
+def test_the_image_that_people_accepted_comes_first_in_its_role(project: Project) -> None:
+    """Step 3 chooses the third candidate of vase-0, and step 4 confirms it."""
+    sit_through(open_study(project, STEP_3), "ann", by_key(vase_0="candidate-2"))
+    step_4 = open_study(project, STEP_4)
+    sit_through(step_4, "ben", "original")
+    vase = project.instances.get(key="vase-0")
+    candidates = [use.image_id for use in vase.images.filter(role="candidate").order_by("position")]
+    [(found, images)] = accepted_pictures([vase.pk], [step_4])
+    assert found == vase
+    assert [(each.role, each.image) for each in images[:1]] == [("negative_image", candidates[2])]
+    # The others once each, the original first.
+    assert [each.role for each in images[1:]] == ["image", "candidate", "candidate", "candidate"]
+    assert candidates[2] not in [each.image for each in images[1:]]

@@ -53,6 +53,8 @@ def test_each_study_is_at_the_right_of_the_one_that_feeds_it(project: Project) -
     found = graph(project)
     assert cells(found) == {"step-3": (1, 0), "step-4": (2, 0), "baseline": (3, 0), "another": (1, 1)}
     assert (found.width, found.height) == (IMPORTED_WIDTH + 3 * (GAP_X + WIDTH), 2 * HEIGHT + GAP_Y)
+    # 1366, less the rail (220), two margins (16 each) and two scroll bars (15 each).
+    assert found.width <= 1084
     assert found.dataset is None
 
 

@@ -74,9 +74,9 @@ def test_answers_stand_side_by_side_with_who_gave_them(client: Client) -> None:
 def test_options_are_named_after_the_keys_that_choose_them(client: Client) -> None:
     page = words_of(client.get(LIST))
     for digit, name in enumerate(["candidate-0", "candidate-1", "candidate-2", "candidate-3"], start=1):
-        assert f'value="{name}" required data-digit="{digit}"> <strong>Image {digit}</strong> <kbd' in page
+        assert f'value="{name}" required data-digit="{digit}"> <strong title="{name}">Image {digit}</strong>' in page
     assert page.count("data-chooses> <img") == 4
-    assert '<strong>None of these</strong> <kbd aria-hidden="true">0</kbd>' in page
+    assert '<strong title="none">None of these</strong> <kbd aria-hidden="true">0</kbd>' in page
 
 
 @pytest.mark.usefixtures("describing")
@@ -89,8 +89,8 @@ def test_the_tenth_of_ten_images_is_named_once_after_its_place(client: Client, r
     asked = Question.objects.get(study=search)
     page = words_of(client.get("/studies/sets/find/disagreements/", {"question": asked.pk}))
     for number in range(1, 10):
-        assert f'data-digit="{number}"> <strong>Image {number}</strong> <kbd aria-hidden="true">{number}</kbd>' in page
-    assert 'data-digit="0"> <strong>Image 10</strong> <kbd aria-hidden="true">0</kbd>' in page
+        assert f'>Image {number}</strong> <kbd aria-hidden="true">{number}</kbd>' in page
+    assert '>Image 10</strong> <kbd aria-hidden="true">0</kbd>' in page
     assert "Image 0" not in page
     assert "(image_" not in page
 

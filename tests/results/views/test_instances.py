@@ -341,13 +341,13 @@ def test_the_page_of_an_instance_says_which_answers_moved_it_where(client: Clien
     page = page_of(client, "vase-1")
     ann, ben = (Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben"))
     way = page[page.index('id="timeline"') : page.index("</ol>", page.index('id="timeline"'))]
-    assert "accepted</span> candidate-1" in way
+    assert 'accepted</span> <span title="candidate-1">Image 2</span>' in way
     assert way.index(ann) < way.index("rejected") < way.index(ben)
     answer = Response.objects.get(annotator__provider_id="ann", question__instance__key="vase-1")
     assert f"{answer.shown_order.index('candidate-1') + 1} of 5" in page
     assert "always last" in page
     assert "4.2 s" in page
-    assert "Rule unambiguous-v1, 1 of 1 answer (both 1)." in page
+    assert "Rule unambiguous-v1, 1 of 1 answer (Both 1)." in page
 
 
 def test_votes_stand_under_what_people_chose_and_only_those_that_count(client: Client, project: Project) -> None:

@@ -77,7 +77,7 @@ def test_people_are_compared_and_sorted_over_all_studies(client: Client, researc
     shares = {line.name: [cell.text for cell in cells[:2]] for line, cells, *_ in page.context["rows"]}
     first, second = sorted([name("ann"), name("ben")])
     assert list(shares) == [name("cleo"), first, second, name("dora")]
-    assert (shares[name("cleo")][0], shares[name("ann")][0], shares[name("dora")][0]) == ("0.00", "50.00", "—")
+    assert (shares[name("cleo")][0], shares[name("ann")][0], shares[name("dora")][0]) == ("0.0", "50.0", "—")
     lines = {line.name: line for line in page.context["people"].object_list}
     assert (lines[name("dora")].sessions, lines[name("dora")].early) == (1, 1)
     assert {who: dict(line.owed) for who, line in lines.items()} == {
@@ -291,7 +291,7 @@ def test_few_answers_alone_put_nobody_first(client: Client, researcher: User) ->
     shares = {line.name: cells[0].text for line, cells, *_ in page.context["rows"]}
     assert next(iter(shares)) == name("dora")
     assert list(shares)[-1] == name("cleo")
-    assert shares[name("cleo")] == "0.00"
+    assert shares[name("cleo")] == "0.0"
     assert "Sorted by “Agreement at most”, the upper end of the 95 % interval, lowest first." in words_of(page)
     most = [most for *_, most in page.context["rows"] if most is not None]
     assert most == sorted(most)
@@ -350,8 +350,8 @@ def test_the_share_of_right_answers_says_of_how_many(client: Client, researcher:
     sit_through(study, "ann", "candidate-0")
     page = client.get(PAGE)
     ((line, cells, *_),) = page.context["rows"]
-    assert (line.counted, line.with_right, cells[2].text) == (4, 2, "100.00")
-    assert "34.24–100.00,<br>2 questions</small>" in words_of(page)
+    assert (line.counted, line.with_right, cells[2].text) == (4, 2, "100.0")
+    assert "34.2–100.0,<br>2 questions</small>" in words_of(page)
 
 
 def test_answers_of_several_parts_are_compared_part_by_part_in_the_table_and_in_the_list(

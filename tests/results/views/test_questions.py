@@ -57,6 +57,10 @@ def test_questions_have_their_numbers_and_are_sorted_by_each(client: Client) -> 
     slow = Question.objects.get(instance__key="vase-2")
     slow.responses.update(send_ms=9000)
     assert listed(client, "time")[0] == "vase-2"
+    # Options have the name that they have among the disagreements; the stored key is a tooltip.
+    text = client.get(PAGE).content.decode()
+    assert '<strong title="candidate-0">Image 1</strong>' in text
+    assert "candidate-0 of" not in text
     exclude(slow.study.project, "ben")
     # Without ben two answers about vase-0 and vase-1 differ.
     assert listed(client, "disagreement") == ["vase-0", "vase-1", "vase-2"]

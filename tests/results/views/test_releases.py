@@ -226,7 +226,7 @@ def test_a_release_is_called_frozen_when_its_download_appears(
     fragment = words_of(client.get(f"/exports/{export.pk}/"))
     assert "Download" in fragment
     said = fragment.partition(f'{state} hx-swap-oob="true">')[2]
-    assert said.strip().startswith("birds-step-3: 4 accepted items, 4 responses, frozen")
+    assert said.strip().startswith("birds-step-3: 4 accepted items, 4 answers, frozen")
 
 
 @pytest.mark.usefixtures("answered")

@@ -153,6 +153,7 @@ PRIVATE = {
     "/projects/birds/pipelines/": changing((FINE, 409), viewer=(FINE, 403)),
     # One that ended long ago: there is nothing to cancel, and nothing to make.
     "/pipelines/1/": all_alike(LOOK),
+    "/pipelines/1/delete/": changing((ELSEWHERE, ELSEWHERE)),
     "/pipelines/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/pipelines/1/go-on/": changing((ELSEWHERE, ELSEWHERE)),
     # One that was cancelled: there is nothing to cancel, and one can go on with it.

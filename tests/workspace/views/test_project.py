@@ -146,7 +146,7 @@ def test_the_project_page_leads_to_its_releases(client: Client, researcher: User
     page = client.get("/projects/vases/releases/").content.decode()
     assert f'<a href="/studies/vases/step-3/releases/#release-{release.pk}">v1</a>' in page
     assert "<dt>Items</dt><dd>1</dd>" in page
-    assert "<dt>Responses</dt><dd>2</dd>" in page
+    assert "<dt>Answers</dt><dd>2</dd>" in page
 
 
 def test_a_card_of_a_release_says_its_splits_and_who_was_removed_since(client: Client, researcher: User) -> None:

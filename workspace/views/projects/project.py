@@ -27,6 +27,7 @@ from results.queries.studies.next_steps import needs_action, next_steps, project
 from results.queries.studies.overview import (
     Totals,
     accepted_counts,
+    accepted_pictures,
     asked_counts,
     count_categories,
     count_totals,
@@ -35,7 +36,6 @@ from results.queries.studies.overview import (
     project_counts,
     study_lines,
     waiting_images,
-    with_pictures,
 )
 from results.queries.studies.pipeline import funnel, studies_in_order
 from results.queries.studies.pipeline_graph import pipeline_graph
@@ -169,7 +169,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
         "totals": totals,
         "fee_percent": settings.PLATFORM_FEE_PERCENT,
         "days": _bars(totals.days),
-        "accepted": with_pictures(totals.accepted),
+        "accepted": accepted_pictures(totals.accepted, in_dataset),
         "events": latest_events(project, EVENTS_SHOWN),
         "keepers": keepers,
         "dataset": describe_dataset(in_dataset),
