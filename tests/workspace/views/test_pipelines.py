@@ -142,9 +142,9 @@ def test_a_pipeline_is_cancelled_and_goes_on(client: Client, sent: list[Job]) ->
 
 
 def test_a_failure_says_what_to_do(client: Client, sent: list[Job]) -> None:
-    page = post(client, source=FILE.replace("{role: caption}", "{role: title}"))["Location"]
+    page = post(client, source=FILE.replace("nouns\n", "nouns\n    options: {tagger: 'spacy:none'}\n"))["Location"]
     run_now(sent[0], now=NOON)
-    assert "No instance of the project has a caption in the role title." in client.get(page).content.decode()
+    assert "The tagger spacy:none cannot be loaded here." in client.get(page).content.decode()
     assert "Failed" in client.get(PAGE).content.decode()
 
 
