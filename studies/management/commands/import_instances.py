@@ -23,6 +23,8 @@ from studies.importing.table import NO_MAPPING
 from studies.management.arguments import add_by, import_target, read_importer, read_user
 from studies.progress_bars import ProgressBars
 
+IMAGE_OPTIONS = "--images names their folder; --images-later lets them come later."
+
 
 class Command(BaseCommand):
     help = "Import instances from files into a project: all rows, or none with a list of problems."
@@ -76,11 +78,9 @@ class Command(BaseCommand):
             else:
                 self._import(wanted, options)
         except ImportRefused as error:
-            options_for_images = "\n--images names their folder; --images-later lets them come later."
-            raise CommandError(
-                f"Nothing was imported{f' from {error.file}' if error.file else ''}.\n{error}"
-                f"{options_for_images if OR_LATER in str(error) else ''}"
-            ) from error
+            heading = f"Nothing was imported{f' from {error.file}' if error.file else ''}."
+            options_for_images = [IMAGE_OPTIONS] if OR_LATER in str(error) else []
+            raise CommandError("\n".join([heading, str(error), *options_for_images])) from error
         if is_new:
             self.stdout.write(f"The project {project.slug} {'would be' if options['dry_run'] else 'was'} made.")
 

@@ -109,7 +109,8 @@ def test_a_refusal_lists_the_problems_and_makes_nothing(manifest: Path, tmp_path
     (folder / "1.jpg").unlink()
     with pytest.raises(CommandError) as refused:
         run("cats", manifest, "--images", folder)
-    heading, *problems = str(refused.value).splitlines()
+    heading, *problems, options = str(refused.value).splitlines()
+    assert options == "--images names their folder; --images-later lets them come later."
     assert (refused.value.returncode, heading) == (1, "Nothing was imported from manifest.csv.")
     assert [problem[:9] for problem in problems] == ["Record 1,", "Record 2,"]
     assert all("The file 1.jpg is not among the images. Add what is missing" in problem for problem in problems)

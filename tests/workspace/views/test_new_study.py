@@ -180,7 +180,7 @@ def test_the_consequences_follow_what_is_typed(editor: Client, project: Project)
 
 def test_missing_image_files_are_counted_and_lead_to_where_they_are_added(editor: Client, project: Project) -> None:
     InstanceImage.objects.update(image=None)
-    page = editor.get(NEW)
+    page = editor.get(NEW, follow=True)
     fits = {each.kind.name for each in page.context["types"] if each.lacks_files}
     assert fits == {"best_of_n", "compare", "describe"}
     shown = words_of(page)

@@ -154,7 +154,7 @@ def test_comments_that_would_go_are_told_before_anything_is_saved(editor: Client
 def test_a_text_that_is_no_study_file_is_mended_as_text(editor: Client) -> None:
     status, shown = save(editor, source="study: [")
     assert status == 409
-    assert "cannot be read" in shown
+    assert "A bracket or brace is not closed" in shown
 
 
 def test_markdown_is_shown_as_annotators_read_it_and_runs_nothing(editor: Client) -> None:
