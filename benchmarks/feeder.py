@@ -4,14 +4,15 @@
 
 The device is made up: it takes a stated time for a batch, in which it sleeps without the interpreter's lock. The same
 distinct JPEGs of 640 x 480 come from a folder, from a server on this machine, and from that server 50 ms late. They are
-read in chunks; each is begun while the one before is computed, as by a worker with models.
+read in two chunks; the second is begun while the first is computed, as by a worker with models.
 
 The floor is decoding and resizing alone, from bytes in memory by a thread for each core, measured before and after each
 run. The device computes `--share` of that many images a second (it is the slower one), and then three times as many
 (decoding is). The goal is 0.9 of the slower of the two. The server takes processor time from the same cores.
 
-Last, distinct images of 224 x 224 that are decoded already go through the same feeder to a device of 3,000 a second.
-Each is copied and normalized; the device sleeps for what normalizing leaves of its time.
+Then a node is made up, too: 16 cores that take 4 ms for an image, near its source or 50 ms away. Last, distinct images
+of 224 x 224 that are decoded already go through the same feeder to a device of 3,000 a second. Each is copied and
+normalized; the device sleeps for what normalizing leaves of its time.
 """
 
 import argparse
@@ -24,6 +25,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 from time import perf_counter
@@ -40,8 +42,11 @@ from predictions.scorers.batches import in_batches
 
 ROOT = Path(__file__).resolve().parents[1]
 TOKEN, MOST_PIXELS = "a long random text", 50_000_000
-SIDE, BATCH, CHUNKS, DELAY_SECONDS = 224, 64, 4, 0.05
-READY_SPEED, READY_IMAGES, READY_BATCH = 3000, 3000, 256
+SIDE, BATCH, CHUNKS, DELAY_SECONDS = 224, 64, 2, 0.05
+READY_SPEED, READY_IMAGES, READY_BATCH = 3000, 6000, 256
+NODE_CORES, NODE_SECONDS = 16, 0.004
+# Seconds to the source -> images that the device computes a second.
+NODE_SPEEDS = {0.0: 2000, 0.05: 1000}
 # CLIP's, by colour.
 MEAN, DEVIATION = (0.4815, 0.4578, 0.4082), (0.2686, 0.2613, 0.2758)
 
@@ -60,7 +65,9 @@ def main() -> None:
                 source = Pictures(reader_of(where, token=TOKEN), max_pixels=MOST_PIXELS)
                 for share in (arguments.share, 3):
                     _measure(what, source, folder, names, share, arguments.rounds)
-    _measure_ready(arguments.rounds)
+    ready = np.random.default_rng(0).integers(0, 256, (READY_IMAGES, SIDE, SIDE, 3), dtype=np.uint8)
+    _measure_node(ready, arguments.rounds)
+    _measure_ready(ready, arguments.rounds)
     print(f"load {os.getloadavg()[0]:.1f}")
 
 
@@ -77,33 +84,52 @@ def _measure(what: str, source: OpenPicture, folder: Path, names: Sequence[str],
     for _ in range(rounds):
         before = _decoding(folder, names)
         speed = share * before
-        reached, fetched = _reached(source, names, _sleeping(speed), prepare=_resize, batch=BATCH)
-        slower = min(speed, mean((before, _decoding(folder, names))))
+        reached = _reach(source, names, _sleeping(speed), prepare=_resize, batch=BATCH)
+        after = _decoding(folder, names)
+        ratio = reached.per_second / min(speed, mean((before, after)))
         print(
-            f"{what}: device {speed:.0f}/s, decoding {before:.0f}/s, reached {reached:.0f}/s, {fetched} at once; "
-            f"ratio to the slower {reached / slower:.2f}",
+            f"{what}: decoding {before:.0f} and {after:.0f}/s, device {speed:.0f}/s, {reached}, ratio {ratio:.2f}",
             flush=True,
         )
 
 
-def _reached(
-    source: OpenPicture, names: Sequence[str], compute: Compute, *, prepare: Callable[[Any], Any], batch: int
-) -> tuple[float, int]:
-    """Return the images per second that reach the device, and how many were fetched at once in the end."""
-    feeder, missing = Feeder(decoders=os.cpu_count() or 1), dict[str, NoPicture]()
+@dataclass(frozen=True)
+class _Reached:
+    """Images per second, the share of the time that the device waited, and images fetched at once in the end."""
+
+    per_second: float
+    waited: float
+    fetched: int
+
+    def __str__(self) -> str:
+        return f"reached {self.per_second:.0f}/s, waited {self.waited:.0%}, {self.fetched} fetched at once"
+
+
+def _reach(
+    source: OpenPicture,
+    names: Sequence[str],
+    compute: Compute,
+    *,
+    prepare: Callable[[Any], Any],
+    batch: int,
+    decoders: int = os.cpu_count() or 1,
+) -> _Reached:
+    feeder, missing = Feeder(decoders=decoders), dict[str, NoPicture]()
     chunks = list(in_batches(names, -(-len(names) // CHUNKS)))
+    computing = 0.0
     begun = perf_counter()
     readings = [feeder.read(chunks[0], source, prepare, ahead=BATCHES_AHEAD * batch)]
     for place in range(len(chunks)):
-        readings += [
-            feeder.read(chunk, source, prepare, ahead=BATCHES_AHEAD * batch) for chunk in chunks[place + 1 : place + 2]
-        ]
+        coming = chunks[place + 1 : place + 2]
+        readings += [feeder.read(chunk, source, prepare, ahead=BATCHES_AHEAD * batch) for chunk in coming]
         for each in readings[place].batches(batch, Host(), missing):
+            since = perf_counter()
             compute(each.rows[: len(each.names)])
+            computing += perf_counter() - since
     seconds = perf_counter() - begun
     if missing:
         raise SystemExit(str(next(iter(missing.values()))))
-    return len(names) / seconds, feeder.fetched_at_once
+    return _Reached(len(names) / seconds, 1 - computing / seconds, feeder.fetched_at_once)
 
 
 def _sleeping(speed: float) -> Compute:
@@ -129,8 +155,40 @@ def _resize(picture: Image.Image) -> NDArray[Any]:
     return np.asarray(small.crop((left, top, left + SIDE, top + SIDE)))
 
 
-def _measure_ready(rounds: int) -> None:
-    ready = np.random.default_rng(0).integers(0, 256, (READY_IMAGES, SIDE, SIDE, 3), dtype=np.uint8)
+class _Node:
+    """A source whose steps take the time of another machine, without processor time of this one."""
+
+    def __init__(self, ready: NDArray[Any], delay: float) -> None:
+        self._ready, self._delay = ready, delay
+
+    def __call__(self, name: str) -> Any:
+        return self.decode(name, self.fetch(name))
+
+    def fetch(self, name: str) -> bytes:
+        time.sleep(self._delay)
+        return b""
+
+    def decode(self, name: str, data: bytes) -> Any:
+        time.sleep(NODE_SECONDS)
+        return self._ready[int(name)]
+
+
+def _measure_node(ready: NDArray[Any], rounds: int) -> None:
+    names = [str(number) for number in range(READY_IMAGES)]
+    for delay, speed in NODE_SPEEDS.items():
+        for _ in range(rounds):
+            reached = _reach(
+                _Node(ready, delay), names, _sleeping(speed), prepare=_same, batch=READY_BATCH, decoders=NODE_CORES
+            )
+            where = f"{NODE_CORES} made-up cores, source {1000 * delay:.0f} ms away"
+            print(f"{where}: device {speed}/s, {reached}, ratio {reached.per_second / speed:.2f}", flush=True)
+
+
+def _same(picture: Any) -> Any:
+    return picture
+
+
+def _measure_ready(ready: NDArray[Any], rounds: int) -> None:
     names = [str(number) for number in range(READY_IMAGES)]
     floats = np.empty((SIDE, SIDE * 3), np.float32)
     scale = np.tile(1 / (255 * np.array(DEVIATION, np.float32)), SIDE)
@@ -147,8 +205,9 @@ def _measure_ready(rounds: int) -> None:
         return ready[int(name)]
 
     for _ in range(rounds):
-        reached, _ = _reached(open_ready, names, compute, prepare=lambda picture: picture, batch=READY_BATCH)
-        print(f"decoded already: device {READY_SPEED}/s, reached {reached:.0f}/s, ratio {reached / READY_SPEED:.2f}")
+        reached = _reach(open_ready, names, compute, prepare=_same, batch=READY_BATCH)
+        ratio = reached.per_second / READY_SPEED
+        print(f"decoded already: device {READY_SPEED}/s, {reached}, ratio {ratio:.2f}", flush=True)
 
 
 @contextmanager

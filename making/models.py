@@ -26,11 +26,14 @@ class Pipeline(models.Model):
     by_name = models.CharField(max_length=150, help_text="Who asked: a person, or the name of a command.")
     requested_at = models.DateTimeField()
     waits_for = models.CharField(
-        max_length=50, blank=True, help_text="The stage that workers with models make at the moment."
+        max_length=50, blank=True, help_text="The stage that workers with models make or judge at the moment."
     )
     error = models.TextField(blank=True, help_text="Why a worker with models could not go on, for people.")
     stopped_at = models.DateTimeField(null=True, blank=True, help_text="When it was cancelled.")
     finished_at = models.DateTimeField(null=True, blank=True, help_text="When all its candidates were made.")
+    texts_known_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the captions of the project were noted, for its filters."
+    )
     collected_at = models.DateTimeField(
         null=True, blank=True, help_text="When it last began to read what people decided; empty before it asked them."
     )
@@ -94,9 +97,11 @@ class Candidate(models.Model):
 
     `start_key`: the key of the instance that its chain began with, which stays when the instance goes. `number`: from
     1, among those made from the same parent. A candidate that was not made has neither text nor image, and says why.
+    One that waits has not passed all filters yet, and nothing is made from it before.
     """
 
     class State(models.TextChoices):
+        WAITS = "waits", "Waits"
         KEPT = "kept", "Kept"
         REJECTED = "rejected", "Rejected"
         NOT_MADE = "not_made", "Not made"
@@ -108,6 +113,7 @@ class Candidate(models.Model):
     start = models.ForeignKey(Instance, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     start_key = models.CharField(max_length=200)
     text = models.TextField(blank=True)
+    digest = models.CharField(max_length=32, blank=True, help_text="Of its words: `making.texts.digest_of_words`.")
     image = models.ForeignKey(Image, on_delete=models.RESTRICT, null=True, blank=True, related_name="candidates")
     maker = models.ForeignKey(UsedMaker, on_delete=models.RESTRICT, null=True, blank=True, related_name="candidates")
     seed = models.BigIntegerField(null=True, blank=True)
@@ -134,24 +140,29 @@ class Candidate(models.Model):
                 fields=("pipeline", "start_key"), condition=Q(stage="start"), name="one_start_per_instance"
             ),
             models.CheckConstraint(
-                condition=Q(state="kept", reason="") | (~Q(state="kept") & ~Q(reason="")),
+                condition=Q(state__in=("kept", "waits"), reason="") | (~Q(state__in=("kept", "waits")) & ~Q(reason="")),
                 name="candidate_says_why_it_is_not_kept",
             ),
         )
-        indexes = (models.Index(fields=("pipeline", "stage", "state", "id"), name="candidates_of_a_stage"),)
+        indexes = (
+            models.Index(fields=("pipeline", "stage", "state", "id"), name="candidates_of_a_stage"),
+            models.Index(fields=("pipeline", "stage", "digest"), name="candidates_with_these_words"),
+        )
 
     def __str__(self) -> str:
         return f"{self.stage} {self.number} of {self.start_key}"
 
 
 class Batch(models.Model):
-    """Some candidates that a worker with models makes others from, sent in one message and stored in one transaction.
+    """Some candidates for a worker with models, sent in one message; its answer is stored in one transaction.
 
+    `filter_number`: 0 if the worker makes others from them; else the place of the filter, from 1, that judges them.
     `parents`: ids of candidates.
     """
 
     pipeline = models.ForeignKey(Pipeline, on_delete=models.CASCADE, related_name="batches")
     stage = models.CharField(max_length=50)
+    filter_number = models.PositiveSmallIntegerField(default=0)
     number = models.PositiveIntegerField(help_text="From 1, in the order in which they are sent.")
     parents: models.JSONField[list[int], list[int]] = models.JSONField()
     sent_at = models.DateTimeField(null=True, blank=True)
@@ -159,8 +170,48 @@ class Batch(models.Model):
     stored_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        ordering = ("pipeline_id", "stage", "number")
-        constraints = (models.UniqueConstraint(fields=("pipeline", "stage", "number"), name="batch_once_per_stage"),)
+        ordering = ("pipeline_id", "stage", "filter_number", "number")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("pipeline", "stage", "filter_number", "number"), name="batch_once_per_step"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"batch {self.number} of {self.stage}"
+
+
+class UsedFilter(models.Model):
+    """A filter as it judged the candidates of a stage. `note`: what it found about the stage as a whole."""
+
+    pipeline = models.ForeignKey(Pipeline, on_delete=models.CASCADE, related_name="used_filters")
+    stage = models.CharField(max_length=50)
+    number = models.PositiveSmallIntegerField(help_text="Its place among the filters of the stage, from 1.")
+    name = models.CharField(max_length=50)
+    version = models.CharField(max_length=200)
+    weights = models.CharField(max_length=64, blank=True, help_text="SHA-256 of its numbers; empty without a model.")
+    note = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ("pipeline_id", "stage", "number", "id")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("pipeline", "stage", "number", "version", "weights"), name="used_filter_once_per_stage"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.stage}"
+
+
+class KnownText(models.Model):
+    """The digest of the words of a caption that the project had when a pipeline began (`Candidate.digest`)."""
+
+    pipeline = models.ForeignKey(Pipeline, on_delete=models.CASCADE, related_name="known_texts")
+    digest = models.CharField(max_length=32)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("pipeline", "digest"), name="known_text_once_per_pipeline"),)
+
+    def __str__(self) -> str:
+        return self.digest

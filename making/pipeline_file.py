@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from making.filters import FILTERS, Filter, get_filter
+from making.filters import FILTERS, BaseFilter, Filter, StageFilter, get_filter
 from making.makers import MAKERS, Maker, get_maker, maker_names
 from making.options import Options
 from studies.design.checks import Findings, check_design, check_schema, check_texts, nearest_line
@@ -61,11 +61,29 @@ class Stage(Options):
         return self.make.partition(":")[2]
 
     @property
-    def checked_filters(self) -> list[tuple[str, Filter]]:
-        """Return the filters with their options, each with its name."""
+    def checked_filters(self) -> list[tuple[str, BaseFilter]]:
+        """Return the filters with their options, each with a name of its own: toxicity, toxicity-2."""
+        names = [each["filter"] for each in self.filters]
+        times = [names[:place].count(name) for place, name in enumerate(names, start=1)]
         return [
-            (each["filter"], get_filter(each["filter"]).model_validate(_without_name(each))) for each in self.filters
+            (name if time == 1 else f"{name}-{time}", get_filter(name).model_validate(_without_name(each)))
+            for name, time, each in zip(names, times, self.filters, strict=True)
         ]
+
+    @property
+    def first_filters(self) -> list[tuple[str, Filter]]:
+        """Return the filters at the beginning that judge on the site, while candidates are made."""
+        found: list[tuple[str, Filter]] = []
+        for name, each in self.checked_filters:
+            if not isinstance(each, Filter):
+                break
+            found.append((name, each))
+        return found
+
+    @property
+    def later_filters(self) -> range:
+        """Return the places, from 1, of the other filters: candidates wait for these, one after another."""
+        return range(len(self.first_filters) + 1, len(self.filters) + 1)
 
 
 SourceText = Annotated[
@@ -272,8 +290,8 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
             yield ("stages", number, "of"), f"`{stage.of}` is not a stage. {_nearest(stage.of, known)}"
         if problem := _problem_with_input(pipeline, stage):
             yield ("stages", number, "of"), problem
-        if stage.name in images and stage.filters:
-            yield ("stages", number, "filters"), f"Filters work on texts, but `{stage.make}` makes images. Remove them."
+        for inside, sentence in _check_filters(stage):
+            yield ("stages", number, "filters", *inside), sentence
         if stage.of in pipeline.asked and not pipeline.asked[stage.of].role:
             yield ("stages", number, "of"), f"`{stage.of}` is a study. Name in its `role` the captions to read."
     sections: list[tuple[Path, Instances]] = [
@@ -295,6 +313,29 @@ def _check_graph(pipeline: PipelineFile) -> Findings:
         if section.of in known and section.of not in images and all(stage.of in known for stage in pipeline.stages):
             yield from _check_instances(pipeline, section, path)
     yield from _check_studies(pipeline)
+    for number, stage in enumerate(pipeline.stages):
+        asked = [name for name in pipeline.line_of(stage.name) if name in pipeline.asked]
+        for place, (name, each) in enumerate(stage.checked_filters):
+            if asked and isinstance(each, StageFilter):
+                yield (
+                    ("stages", number, "filters", place),
+                    f"`{name}` must see all candidates of `{stage.name}` at once, but those of `{asked[0]}` come one "
+                    "after another. Remove it.",
+                )
+
+
+def _check_filters(stage: Stage) -> Findings:
+    """Yield what is wrong with the filters of a stage together."""
+    before: list[str] = []
+    for place, (name, each) in enumerate(stage.checked_filters):
+        if stage.maker.makes_images and not each.of_images:
+            yield (place,), f"The filter `{name}` works on texts, but `{stage.make}` makes images. Remove it."
+        if not stage.maker.makes_images and not each.of_texts:
+            yield (place,), f"The filter `{name}` works on images, but `{stage.make}` makes texts. Remove it."
+        for other in each.measured_by:
+            if other not in before:
+                yield (place,), f"`{name}` uses the scores of `{other}`. Put the filter `{other}` before it."
+        before.append(name)
 
 
 def _problem_with_input(pipeline: PipelineFile, stage: Stage) -> str:

@@ -24,6 +24,10 @@ _PARTS = {
     "AJ": ("ADJ", "JJ"),
     "AV": ("ADV", "RB"),
     "VV": ("VERB", "VB"),
+    "AT": ("DET", "DT"),
+    "DT": ("DET", "DT"),
+    "DP": ("DET", "DT"),
+    "CR": ("NUM", "CD"),
 }
 _OTHER = ("X", "X")
 _PROPER = "NP"
@@ -33,9 +37,9 @@ _PROPER = "NP"
 class Tagger:
     """A tagger. `name`: with its version.
 
-    `parts`: words -> the universal part of speech of each: NOUN, PROPN, ADJ, ADV, VERB or another. `tokens`: a text ->
-    its tokens, each with a tag of the Penn Treebank, of which singular and plural nouns, or degrees of adjectives, need
-    not be told apart.
+    `parts`: words -> the universal part of speech of each: NOUN, PROPN, ADJ, ADV, VERB, DET, NUM or another. `tokens`:
+    a text -> its tokens, each with a tag of the Penn Treebank, of which singular and plural nouns, or degrees of
+    adjectives, need not be told apart.
     """
 
     name: str

@@ -1,5 +1,6 @@
 """Comparison of texts. Pure."""
 
+import hashlib
 import re
 from unicodedata import normalize
 
@@ -14,3 +15,8 @@ def words_of(text: str) -> list[str]:
 def comparable(text: str) -> str:
     """Return a text such that two texts with the same words are equal, whatever their case and punctuation."""
     return " ".join(words_of(text))
+
+
+def digest_of_words(text: str) -> str:
+    """Return 32 hexadecimal digits by which rows are found: equal for texts that `comparable` writes alike."""
+    return hashlib.sha256(comparable(text).encode()).hexdigest()[:32]

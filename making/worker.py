@@ -1,4 +1,4 @@
-"""The worker with models, which also makes candidates: a separate Celery application without a database.
+"""The worker with models, which also makes and judges candidates: a separate Celery application without a database.
 
     celery -A predictions.worker worker
 
@@ -11,53 +11,88 @@ LINEUP_LLM_API_KEY  its key, which goes nowhere else; none unless it is set
 import json
 import logging
 import uuid
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from making.errors import CannotMake
+from making.filters import LoadedFilter, ModelFilter, get_filter
 from making.makers import LoadedMaker, get_maker
-from making.messages import BEGUN, MADE, MAKE, from_results, to_requests
+from making.messages import BEGUN, JUDGE, MADE, MAKE, from_results, from_verdicts, to_candidates, to_requests
 from predictions.messages import DEFAULT
-from predictions.worker import app
+from predictions.pictures import SourceUnavailable
+from predictions.scorers import CannotLoad, OutOfMemory
+from predictions.worker import app, open_picture
 
 __all__ = ["app"]
 
 logger = logging.getLogger(__name__)
 
 
-class _MakerCache:
-    """The last requested maker, because memory holds only one."""
+Loaded = TypeVar("Loaded", LoadedMaker, LoadedFilter)
+
+
+class _Cache:
+    """The last requested maker or filter, because memory holds only one model."""
 
     def __init__(self) -> None:
         self._key = ""
-        self._maker: LoadedMaker | None = None
+        self._loaded: Any = None
 
-    def get(self, name: str, options: Mapping[str, Any]) -> LoadedMaker:
-        key = json.dumps([name, options], sort_keys=True)
-        if self._maker is None or self._key != key:
-            self._maker = None
-            family, _, policy = name.partition(":")
-            self._maker, self._key = get_maker(family).model_validate(options).load(policy), key
-        return self._maker
+    def get(self, what: str, name: str, options: Mapping[str, Any], load: Callable[[], Loaded]) -> Loaded:
+        key = json.dumps([what, name, options], sort_keys=True)
+        if self._key != key:
+            # The old model goes before the next is loaded.
+            self._loaded, self._key = None, ""
+            self._loaded, self._key = load(), key
+        loaded: Loaded = self._loaded
+        return loaded
 
 
-_loaded = _MakerCache()
+_cache = _Cache()
 
 
 @app.task(name=MAKE)
 def make(*, batch: int, maker: str, options: Mapping[str, Any], requests: Sequence[Mapping[str, Any]]) -> None:
     """Make candidates; answer with them, or with a sentence for people."""
+
+    def work() -> Mapping[str, Any]:
+        family, _, policy = maker.partition(":")
+        loaded = _cache.get("maker", maker, options, lambda: get_maker(family).model_validate(options).load(policy))
+        return from_results(loaded.identity, loaded.make(to_requests(requests)))
+
+    _do(batch, work)
+
+
+@app.task(name=JUDGE)
+def judge(*, batch: int, filter: str, options: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]]) -> None:
+    """Judge candidates with the model of a filter; answer with verdicts, or with a sentence for people."""
+
+    def load() -> LoadedFilter:
+        wanted = get_filter(filter).model_validate(options)
+        if not isinstance(wanted, ModelFilter):
+            raise CannotMake(f"The filter {filter} stands on no model here. Update the worker with models.")
+        return wanted.load()
+
+    def work() -> Mapping[str, Any]:
+        loaded = _cache.get("filter", filter, options, load)
+        return from_verdicts(loaded.identity, loaded.judge(to_candidates(candidates), open_picture))
+
+    _do(batch, work)
+
+
+def _do(batch: int, work: Callable[[], Mapping[str, Any]]) -> None:
     app.send_task(BEGUN, kwargs={"batch": batch}, queue=DEFAULT)
-    app.send_task(MADE, kwargs={"batch": batch, "answer": _answer(maker, options, requests)}, queue=DEFAULT)
+    app.send_task(MADE, kwargs={"batch": batch, "answer": _in_words(work)}, queue=DEFAULT)
 
 
-def _answer(name: str, options: Mapping[str, Any], requests: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
     try:
-        maker = _loaded.get(name, options)
-        return from_results(maker.identity, maker.make(to_requests(requests)))
-    except CannotMake as error:
+        return work()
+    except (CannotMake, CannotLoad, SourceUnavailable) as error:
         return {"error": str(error)}
+    except OutOfMemory:
+        return {"error": "The worker's memory is too small for one candidate. Use a larger device."}
     except Exception:
         reference = uuid.uuid4().hex[:8]
-        logger.exception("failed to make candidates, reference %s", reference)
+        logger.exception("failed to work on a batch, reference %s", reference)
         return {"error": f"The worker failed. Its log says why: look for the reference {reference}."}

@@ -32,7 +32,7 @@ from workspace.views.studies import (
     study,
     study_form,
 )
-from workspace.views.studies.preview import phone_preview, preview, question_picture
+from workspace.views.studies.preview import phone_preview, preview, question_picture, study_picture
 
 urlpatterns = [
     path("", project.home, name="home"),
@@ -59,6 +59,7 @@ urlpatterns = [
     path("account/browsers/sign-out/", profile.end_other_sessions, name="account_end_others"),
     path("invitations/<str:secret>/", invitations.invitation, name="invitation"),
     path("new-project/", project_settings.new, name="new_project"),
+    path("new-project/slug/", project_settings.derive_slug, name="project_slug"),
     path("projects/<slug:slug>/members/", members.members, name="project_members"),
     path("projects/<slug:slug>/members/invite/", members.invite, name="invite_member"),
     path("projects/<slug:slug>/members/<int:pk>/role/", members.change_role, name="change_role"),
@@ -96,6 +97,7 @@ urlpatterns = [
     path("imports/<int:pk>/", imports.status, name="import"),
     path("imports/<int:pk>/cancel/", imports.cancel, name="import_cancel"),
     path("imports/<int:pk>/again/", imports.repeat, name="import_again"),
+    path("imports/<int:pk>/images/", imports.add_images, name="import_images"),
     path("imports/<int:pk>/mapping/", change_mapping.change, name="import_mapping"),
     path("imports/<int:pk>/problems/", imports.problems, name="import_problems"),
     path("releases/<int:pk>/hub/", hub.pushes, name="hub_pushes"),
@@ -110,6 +112,7 @@ urlpatterns = [
     path("models/<int:pk>/delete/", models.delete, name="model_delete"),
     path("projects/<slug:slug>/pipelines/", pipelines.pipelines, name="project_pipelines"),
     path("pipelines/<int:pk>/", pipelines.pipeline, name="pipeline"),
+    path("pipelines/<int:pk>/delete/", pipelines.delete, name="pipeline_delete"),
     path("pipelines/<int:pk>/cancel/", pipelines.cancel, name="pipeline_cancel"),
     path("pipelines/<int:pk>/go-on/", pipelines.go_on, name="pipeline_go_on"),
     path("projects/<slug:slug>/near-duplicates/", near_duplicates.near_duplicates, name="near_duplicates"),
@@ -153,6 +156,7 @@ urlpatterns = [
         name="study_question",
     ),
     path("studies/<slug:project>/<slug:slug>/preview/", preview, name="study_preview"),
+    path("studies/<slug:project>/<slug:slug>/picture/", study_picture, name="study_picture"),
     path("studies/<slug:project>/<slug:slug>/preview/phone/", phone_preview, name="preview_on_phone"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

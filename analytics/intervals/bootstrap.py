@@ -61,7 +61,7 @@ NOTHING_LEFT = "Leaving out one annotator or question leaves nothing to compare.
 ALL_ALIKE = "All resamples give the same value, so there is no interval."
 # Fewer annotators than this say almost nothing about other annotators.
 LEAST_RATERS = 5
-UNRELIABLE = "no interval can be relied on"
+UNRELIABLE = "too few for a reliable interval"
 SMALL = f"Fewer than {FEW_UNITS} questions: {UNRELIABLE}."
 RARE = f"Fewer than {FEW_OTHERS} answers differ from the commonest one: {UNRELIABLE}."
 

@@ -31,7 +31,7 @@ METHOD = "prediction-powered-v2"
 PSEUDO_INSTANCES = 0.5
 # With fewer labelled instances than this, variances are unreliable.
 FEW_INSTANCES = 20
-SMALL = f"Fewer than {FEW_INSTANCES} instances that people answered: no interval can be relied on."
+SMALL = f"Fewer than {FEW_INSTANCES} instances that people answered: too few for a reliable interval."
 FEW = "An estimate needs two instances that people answered; there {}."
 NOT_PREDICTED = "The model predicts nothing for {!r}, which people answered."
 

@@ -63,8 +63,10 @@ def projected_end(
     minutes = (last - since) / MINUTE
     if minutes < LEAST_MINUTES:
         span = max(1, ceil(minutes))
-        within = f"all answers came within {span} minute{'s' * (span > 1)}, and it takes {LEAST_MINUTES}"
-        return Projection(None, reason=f"Too early to project the end: {within}.")
+        within = f"the answers so far came within {span} minute{'s' * (span > 1)}"
+        return Projection(
+            None, reason=f"Too early to project the end: {within}. It needs answers over {LEAST_MINUTES} minutes."
+        )
     longest_break = max((later - earlier for earlier, later in pairwise(starts)), default=HOUR)
     per_hour = given * 60 / minutes
     if left / per_hour > FARTHEST / HOUR:

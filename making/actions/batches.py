@@ -1,9 +1,9 @@
-"""Batches of a stage that workers with models make: plan them, send what is due, store answers once.
+"""Batches of candidates that workers with models make or judge: plan them, send what is due, store answers once.
 
 An answer may come twice, late, or after the pipeline was cancelled.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -14,15 +14,28 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from kombu.exceptions import OperationalError
 
 from background.work import RunningJob
-from making.actions.progress import step_of
-from making.actions.stages import StageRun
-from making.messages import MAKE, from_requests, to_results
+from making.actions.progress import phase_of, step_of
+from making.actions.stages import StageRun, note_verdicts, save_verdicts
+from making.filters import ModelFilter
+from making.messages import (
+    JUDGE,
+    MAKE,
+    BadAnswer,
+    check_results,
+    from_candidates,
+    from_requests,
+    to_results,
+    to_verdicts,
+)
 from making.models import Batch, Candidate, Pipeline
 from making.pipeline_file import read_pipeline
 from predictions.messages import GPU
+from predictions.scorers.batches import in_batches
 
 # Candidates in one message: enough for a worker to load its model for, few enough for the broker to carry images.
 PER_BATCH = 16
+# To judge candidates costs less, and no images travel.
+JUDGED_PER_BATCH = 100
 WINDOW = 4
 LOST_AFTER = timedelta(minutes=20)
 MOST_BEGUN = 5
@@ -32,22 +45,24 @@ LOST_TOO_OFTEN = (
 )
 
 
-def worker_is_done(job: RunningJob, run: StageRun) -> bool:
-    """Plan the next batches of a stage, and send what is due; return whether all of them are stored."""
+def worker_is_done(job: RunningJob, run: StageRun, filter_number: int = 0) -> bool:
+    """Plan the next batches of a stage, or of one of its filters, and send what is due; tell if all are stored."""
     pipeline, stage = run.pipeline, run.stage
+    candidates = run.waiting() if filter_number else run.parents()
+    size = JUDGED_PER_BATCH if filter_number else max(1, PER_BATCH // stage.count)
     with transaction.atomic():
-        last = pipeline.batches.filter(stage=stage.name).order_by("number").last()
-        unread = run.parents() if last is None else run.parents().filter(pk__gt=last.parents[-1])
-        parents = list(unread.values_list("pk", flat=True))
-        size, first = max(1, PER_BATCH // stage.count), 1 if last is None else last.number + 1
+        planned = pipeline.batches.filter(stage=stage.name, filter_number=filter_number)
+        last = planned.order_by("number").last()
+        unread = candidates if last is None else candidates.filter(pk__gt=last.parents[-1])
+        batches = in_batches(unread.values_list("pk", flat=True), size)
         Batch.objects.bulk_create(
-            Batch(pipeline=pipeline, stage=stage.name, number=number, parents=parents[start : start + size])
-            for number, start in enumerate(range(0, len(parents), size), start=first)
+            Batch(pipeline=pipeline, stage=stage.name, filter_number=filter_number, number=number, parents=parents)
+            for number, parents in enumerate(batches, start=1 if last is None else last.number + 1)
         )
         is_done = not open_batches(pipeline).exists()
         # Messages that a cancelled or failed pipeline had sent may be answered still; the others are sent again.
         Pipeline.objects.filter(pk=pipeline.pk).update(waits_for="" if is_done else stage.name)
-        job.advance(step=step_of(job, stage.name))
+        job.advance(step=step_of(job, phase_of(stage, filter_number)))
         if not is_done:
             transaction.on_commit(partial(send_due, pipeline.pk, job.now()))
     return is_done
@@ -61,20 +76,36 @@ def open_batches(pipeline: Pipeline) -> QuerySet[Batch]:
 def send_due(pipeline_id: int, now: datetime) -> None:
     """Send the batches that are due: the next ones, and those whose worker or message was lost."""
     for batch in _due(pipeline_id, now):
-        wanted = read_pipeline(batch.pipeline.source)
-        stage = next(stage for stage in wanted.stages if stage.name == batch.stage)
-        requests = StageRun(batch.pipeline, wanted, stage, now).requests(_parents(batch))
-        content = {"batch": batch.pk, "maker": stage.make, "options": stage.maker.model_dump(mode="json")}
+        task, content = _message(batch, now)
         try:
             current_app.send_task(
-                MAKE,
-                kwargs=content | {"requests": from_requests(requests)},
-                queue=GPU,
-                expires=LOST_AFTER.total_seconds(),
+                task, kwargs={"batch": batch.pk} | content, queue=GPU, expires=LOST_AFTER.total_seconds()
             )
         except OperationalError:
             # It is sent again later.
             Batch.objects.filter(pk=batch.pk, stored_at=None).update(sent_at=None)
+
+
+def _message(batch: Batch, now: datetime) -> tuple[str, dict[str, Any]]:
+    """Return the task of a batch, and what it is told."""
+    run, candidates = _run_of(batch, now), _candidates(batch)
+    if not batch.filter_number:
+        maker, requests = run.stage.maker, run.requests(candidates)
+        told = {"maker": run.stage.make, "options": maker.model_dump(mode="json")}
+        return MAKE, told | {"requests": from_requests(requests)}
+    _, judge = run.filters[batch.filter_number - 1]
+    role = judge.rival_role if isinstance(judge, ModelFilter) else ""
+    told = {
+        "filter": run.stage.filters[batch.filter_number - 1]["filter"],
+        "options": judge.model_dump(mode="json"),
+    }
+    return JUDGE, told | {"candidates": from_candidates(run.inputs(candidates, rival_role=role))}
+
+
+def _run_of(batch: Batch, now: datetime) -> StageRun:
+    wanted = read_pipeline(batch.pipeline.source)
+    stage = next(stage for stage in wanted.stages if stage.name == batch.stage)
+    return StageRun(batch.pipeline, wanted, stage, now)
 
 
 @transaction.atomic
@@ -97,8 +128,10 @@ def _lock(pipeline_id: int) -> Pipeline | None:
     return Pipeline.objects.select_for_update(of=("self",)).filter(pk=pipeline_id).first()
 
 
-def _parents(batch: Batch) -> list[Candidate]:
-    return list(Candidate.objects.filter(pk__in=batch.parents).order_by("pk"))
+def _candidates(batch: Batch) -> list[Candidate]:
+    """Return the candidates of a batch with their parents and starts, in their order."""
+    found = Candidate.objects.filter(pk__in=batch.parents).select_related("parent", "start")
+    return list(found.order_by("pk"))
 
 
 def note_begun(*, batch_id: int) -> None:
@@ -111,26 +144,53 @@ def store(*, batch_id: int, answer: Mapping[str, Any], now: datetime) -> Pipelin
     batch = Batch.objects.filter(pk=batch_id, stored_at=None).select_related("pipeline__project").first()
     if batch is None:
         return None
-    pipeline = batch.pipeline
-    if "error" in answer:
-        Pipeline.objects.filter(pk=pipeline.pk, finished_at=None).update(error=answer["error"])
+    run, candidates = _run_of(batch, now), _candidates(batch)
+    try:
+        if "error" in answer:
+            raise BadAnswer(answer["error"])
+        keep = _judged(run, batch, candidates, answer) if batch.filter_number else _made(run, candidates, answer)
+    except BadAnswer as error:
+        Pipeline.objects.filter(pk=batch.pipeline_id, finished_at=None).update(error=str(error))
         Batch.objects.filter(pk=batch_id, stored_at=None).update(sent_at=None, begun=0)
         return None
-    identity, results = to_results(answer)
-    wanted = read_pipeline(pipeline.source)
-    stage = next(stage for stage in wanted.stages if stage.name == batch.stage)
-    run = StageRun(pipeline, wanted, stage, now)
     with transaction.atomic():
         # Locked: of two answers to one batch the second finds it stored.
-        locked = Batch.objects.select_for_update(of=("self",)).filter(pk=batch_id, stored_at=None).first()
-        if locked is None:
+        if not Batch.objects.select_for_update(of=("self",)).filter(pk=batch_id, stored_at=None).exists():
             return None
-        made = run.candidates(run.used_maker(identity), _parents(batch), results)
-        if run.filters:
-            run.filter(made, run.known_texts())
-        Candidate.objects.bulk_create(made)
+        if any(each.reads_known for _, each in run.first_filters):
+            # Of two equal texts in two answers, the second finds the first.
+            _lock(batch.pipeline_id)
+        keep()
         Batch.objects.filter(pk=batch_id).update(stored_at=now)
-    return pipeline
+    return batch.pipeline
+
+
+def _made(run: StageRun, parents: Sequence[Candidate], answer: Mapping[str, Any]) -> Callable[[], None]:
+    """Read what a worker made; return what stores it. Raises BadAnswer."""
+    identity, results = to_results(answer)
+    check_results(results, run.requests(parents), images=run.stage.maker.makes_images)
+
+    def keep() -> None:
+        made = run.candidates(run.used_maker(identity), parents, results)
+        run.judge_first(made)
+        Candidate.objects.bulk_create(made)
+
+    return keep
+
+
+def _judged(
+    run: StageRun, batch: Batch, candidates: Sequence[Candidate], answer: Mapping[str, Any]
+) -> Callable[[], None]:
+    """Read what a filter says of candidates; return what stores it. Raises BadAnswer."""
+    identity, verdicts = to_verdicts(answer, len(candidates))
+    name, _ = run.filters[batch.filter_number - 1]
+
+    def keep() -> None:
+        run.note_filter(batch.filter_number, identity.version, weights=identity.weights)
+        note_verdicts(name, candidates, verdicts)
+        save_verdicts(candidates)
+
+    return keep
 
 
 def stalled(*, now: datetime) -> QuerySet[Pipeline]:

@@ -11,12 +11,12 @@ from background.jobs import cancel, request_job
 from background.models import Job
 from background.work import RunningJob, Work
 from making.actions.asking import ask_people, check_rights, has_news, have_all_ended
-from making.actions.batches import worker_is_done
+from making.actions.filtering import note_known_texts, run_phase
 from making.actions.image_inputs import first_images
 from making.actions.instances import INSTANCES, store_instances
-from making.actions.progress import read_after, read_phase, step_of
+from making.actions.progress import phases_of, read_after, read_phase, step_of
 from making.actions.source_roles import check_source_roles, source_instances
-from making.actions.stages import BATCH, StageRun, run_stage
+from making.actions.stages import BATCH, StageRun
 from making.models import Candidate, Pipeline
 from making.pipeline_file import START, AskedStage, PipelineFile, read_pipeline
 from studies.actions.events import Actor, What, name_of, person, record
@@ -109,8 +109,9 @@ def _run(job: RunningJob) -> None:
         return
     wanted = read_pipeline(pipeline.source)
     phases = _phases(pipeline, wanted)
+    note_known_texts(job, pipeline, wanted)
     for phase in phases[phases.index(read_phase(job, START)) :]:
-        stage = wanted.by_name.get(phase)
+        stage = wanted.by_name.get(phase.partition("/")[0])
         if phase == START:
             _store_start(job, pipeline, wanted)
         elif stage is None:
@@ -120,9 +121,7 @@ def _run(job: RunningJob) -> None:
             if stage is next(each for each in wanted.ordered_stages if isinstance(each, AskedStage)):
                 _note_collecting(job, pipeline)
             ask_people(job, pipeline, wanted, stage)
-        elif not stage.maker.on_worker:
-            run_stage(job, StageRun(pipeline, wanted, stage, job.now()))
-        elif not worker_is_done(job, StageRun(pipeline, wanted, stage, job.now())):
+        elif not run_phase(job, StageRun(pipeline, wanted, stage, job.now()), phase):
             # The answer to the last batch queues another job, which goes on here.
             return
     _end_round(job, pipeline, wanted, phases)
@@ -130,10 +129,13 @@ def _run(job: RunningJob) -> None:
 
 def _phases(pipeline: Pipeline, wanted: PipelineFile) -> list[str]:
     """Return the phases of a round; a trial has those that need no people."""
-    stages = [stage.name for stage in wanted.ordered_stages]
+    stages = wanted.ordered_stages
     if pipeline.is_trial:
-        return [START, *(name for name in stages if not wanted.asked.keys() & {*wanted.line_of(name)})]
-    return [START, *stages, INSTANCES]
+        stages = [stage for stage in stages if not wanted.asked.keys() & {*wanted.line_of(stage.name)}]
+    phases = [
+        phase for stage in stages for phase in ([stage.name] if isinstance(stage, AskedStage) else phases_of(stage))
+    ]
+    return [START, *phases, *([] if pipeline.is_trial else [INSTANCES])]
 
 
 def _note_collecting(job: RunningJob, pipeline: Pipeline) -> None:

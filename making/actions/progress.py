@@ -4,6 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from background.work import RunningJob
+from making.pipeline_file import Stage
+
+# The last phase of a stage whose candidates wait for filters.
+KEPT = "kept"
 
 
 def read_phase(job: RunningJob, first: str) -> str:
@@ -26,3 +30,15 @@ def _all_after(step: Mapping[str, Any]) -> dict[str, int]:
     after = step.get("after", {})
     # Jobs of older versions knew only that of the phase they were in.
     return dict(after) if isinstance(after, dict) else {str(step["phase"]): int(after)}
+
+
+def phase_of(stage: Stage, filter_number: int) -> str:
+    """Return the phase in which the filter at this place, from 1, judges candidates; 0: in which they are made."""
+    return f"{stage.name}/{filter_number}" if filter_number else stage.name
+
+
+def phases_of(stage: Stage) -> list[str]:
+    """Return the phases of a stage: its name, then one for each filter that candidates wait for, then the last."""
+    numbers = stage.later_filters
+    last = [f"{stage.name}/{KEPT}"] if numbers else []
+    return [stage.name, *(phase_of(stage, number) for number in numbers), *last]

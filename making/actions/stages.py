@@ -1,8 +1,12 @@
-"""One stage of a pipeline: request candidates, filter them, store them."""
+"""One stage of a pipeline: request candidates, filter them, store them.
+
+The filters at the beginning of a stage that judge texts on the site judge while candidates are made. If others follow,
+what is left waits for these (`making.actions.filtering`).
+"""
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,15 +15,16 @@ from django.db.models import QuerySet
 
 from background.errors import Failed
 from background.work import RunningJob
-from making.actions.candidate_images import MOST_REJECTED, store_image
+from making.actions.candidate_images import MOST_REJECTED, remove_images, store_image
 from making.actions.image_inputs import images_of, own_images
 from making.actions.progress import read_after, step_of
 from making.errors import CannotMake
-from making.filters import CandidateText
+from making.filters import CandidateImage, CandidateText, Filter, FilterInput, Verdict
+from making.filters.base import gap_name
 from making.makers import FoundImage, LoadedMaker, Made, MadeImage, MakerIdentity, NothingMade, Request
-from making.models import Candidate, Pipeline, UsedMaker
+from making.models import Candidate, KnownText, Pipeline, UsedFilter, UsedMaker
 from making.pipeline_file import PipelineFile, Stage
-from making.texts import comparable
+from making.texts import comparable, digest_of_words
 from studies.importing.pictures import NotAPicture
 
 # Candidates that are made, or turned into instances, in one transaction.
@@ -34,7 +39,11 @@ class StageRun:
 
     def __init__(self, pipeline: Pipeline, wanted: PipelineFile, stage: Stage, now: datetime) -> None:
         self.pipeline, self.wanted, self.stage, self.now = pipeline, wanted, stage, now
-        self.filters = stage.checked_filters
+        self.filters, self.first_filters = stage.checked_filters, stage.first_filters
+
+    def waiting(self) -> QuerySet[Candidate]:
+        """Return the candidates that wait for filters."""
+        return self.pipeline.candidates.filter(stage=self.stage.name, state=Candidate.State.WAITS).order_by("pk")
 
     def parents(self) -> QuerySet[Candidate]:
         """Return the candidates that it makes others from."""
@@ -68,12 +77,19 @@ class StageRun:
         digest = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
         return UsedMaker.objects.get_or_create(project=self.pipeline.project, digest=digest, defaults=fields)[0]
 
-    def known_texts(self) -> set[str]:
-        """Return the captions of the project and the kept candidates of this stage, in their comparable form."""
-        captions = self.pipeline.project.instances.values_list("captions", flat=True)
-        known = {comparable(text) for each in captions.iterator() for text in each.values()}
-        mine = self.pipeline.candidates.filter(stage=self.stage.name, state=Candidate.State.KEPT)
-        return known | {comparable(text) for text in mine.values_list("text", flat=True).iterator()}
+    def known_texts(self, candidates: Sequence[Candidate]) -> set[str]:
+        """Return which of the candidates' texts exist, in their comparable form.
+
+        In the project when the pipeline began, or among earlier candidates of this stage that were not rejected.
+        """
+        texts = {digest_of_words(one.text): comparable(one.text) for one in candidates}
+        captions = KnownText.objects.filter(pipeline=self.pipeline, digest__in=texts)
+        mine = self.pipeline.candidates.filter(stage=self.stage.name, digest__in=texts)
+        mine = mine.filter(state__in=(Candidate.State.KEPT, Candidate.State.WAITS))
+        if stored := [one.pk for one in candidates if one.pk is not None]:
+            mine = mine.filter(pk__lt=min(stored))
+        found = {*captions.values_list("digest", flat=True), *mine.values_list("digest", flat=True)}
+        return {texts[digest] for digest in found}
 
     def candidates(
         self, used: UsedMaker, parents: Sequence[Candidate], results: Sequence[Sequence[Made] | NothingMade]
@@ -98,13 +114,14 @@ class StageRun:
         return found
 
     def _candidate(self, made: Made, number: int, common: dict[str, Any]) -> Candidate:
-        one = Candidate(**common, number=number, state=Candidate.State.KEPT)
+        state = Candidate.State.WAITS if self.stage.later_filters else Candidate.State.KEPT
+        one = Candidate(**common, number=number, state=state)
         if isinstance(made, FoundImage):
             one.image_id, one.scores = made.image, {SIMILARITY: made.similarity}
             return one
         one.prompt = made.prompt
         if not isinstance(made, MadeImage):
-            one.text = made.text
+            one.text, one.digest = made.text, digest_of_words(made.text)
             one.prompt_tokens, one.completion_tokens = made.tokens.prompt, made.tokens.completion
             return one
         one.seed = made.seed
@@ -119,18 +136,82 @@ class StageRun:
             one.state, one.rejected_by, one.reason = Candidate.State.REJECTED, CHECKER, str(error)
         return one
 
-    def filter(self, candidates: Iterable[Candidate], known: set[str]) -> None:
-        """Reject what a filter rejects, and add the texts of the rest to those that are known."""
-        left = [one for one in candidates if one.state == Candidate.State.KEPT]
-        for name, each in self.filters:
-            texts = [CandidateText(one.text, one.parent.text if one.parent else "") for one in left]
-            for one, verdict in zip(left, each.judge(texts, known), strict=True):
-                if verdict.score is not None:
-                    one.scores[name] = verdict.score
-                if verdict.reason:
-                    one.state, one.rejected_by, one.reason = Candidate.State.REJECTED, name, verdict.reason
-            left = [one for one in left if one.state == Candidate.State.KEPT]
-        known.update(comparable(one.text) for one in left)
+    def inputs(
+        self, candidates: Sequence[Candidate], *, rival_role: str = "", starts: Mapping[str, str] | None = None
+    ) -> list[FilterInput]:
+        """Return candidates as filters see them. `starts`: the texts of their starts by key, for a whole stage."""
+        parents = [one.parent.text if one.parent else "" for one in candidates]
+        if self.stage.maker.makes_images:
+            role = self.wanted.start.role
+            # An image that was made of another one has the caption that the chain began with.
+            parents = [
+                text or (one.start.captions.get(role, "") if one.start else "")
+                for one, text in zip(candidates, parents, strict=True)
+            ]
+            return [
+                CandidateImage(one.image_id or "", text, one.start.captions.get(rival_role, "") if one.start else "")
+                for one, text in zip(candidates, parents, strict=True)
+            ]
+        if starts is None:
+            return [CandidateText(one.text, parent) for one, parent in zip(candidates, parents, strict=True)]
+        return [
+            CandidateText(one.text, parent, one.start_key, starts[one.start_key], one.scores)
+            for one, parent in zip(candidates, parents, strict=True)
+        ]
+
+    def judge_first(self, candidates: Sequence[Candidate]) -> None:
+        """Let the first filters judge new candidates."""
+        for name, each in self.first_filters:
+            self.judge_texts(name, each, [one for one in candidates if one.state != Candidate.State.NOT_MADE])
+
+    def judge_texts(self, name: str, judge: Filter, candidates: Sequence[Candidate]) -> None:
+        """Let a filter judge those of the candidates that are not rejected."""
+        left = [one for one in candidates if one.state != Candidate.State.REJECTED]
+        known = self.known_texts(left) if judge.reads_known and left else set[str]()
+        texts = [CandidateText(one.text, one.parent.text if one.parent else "") for one in left]
+        note_verdicts(name, left, judge.judge(texts, known))
+
+    def note_filter(self, number: int, version: str, *, weights: str = "", note: str = "") -> None:
+        """Record that the filter of this number, from 1, judged candidates of the stage."""
+        name, _ = self.filters[number - 1]
+        UsedFilter.objects.update_or_create(
+            pipeline=self.pipeline,
+            stage=self.stage.name,
+            number=number,
+            version=version,
+            weights=weights,
+            defaults={"name": name, "note": note},
+        )
+
+
+def note_verdicts(name: str, candidates: Sequence[Candidate], verdicts: Sequence[Verdict]) -> None:
+    """Write what the filter called `name` says of each candidate into it."""
+    for one, verdict in zip(candidates, verdicts, strict=True):
+        if verdict.score is not None:
+            one.scores[name] = verdict.score
+        if verdict.gap is not None:
+            one.scores[gap_name(name)] = verdict.gap
+        if verdict.reason:
+            one.state, one.rejected_by, one.reason = Candidate.State.REJECTED, name, verdict.reason
+
+
+def save_verdicts(candidates: Sequence[Candidate]) -> None:
+    """Save what filters wrote into stored candidates, in a transaction. Of rejected images, only samples stay."""
+    first = candidates[0] if candidates else None
+    dropped = []
+    if first is not None and any(one.image_id for one in candidates):
+        samples = Candidate.objects.filter(
+            pipeline=first.pipeline_id, stage=first.stage, state=Candidate.State.REJECTED
+        )
+        count = samples.exclude(image=None).count()
+        for one in candidates:
+            if one.state == Candidate.State.REJECTED and one.image_id:
+                count += 1
+                if count > MOST_REJECTED:
+                    dropped.append(one.image_id)
+                    one.image = None
+    Candidate.objects.bulk_update(candidates, ["state", "rejected_by", "reason", "scores", "image"], batch_size=BATCH)
+    remove_images(dropped)
 
 
 def _not_made(nothing: NothingMade, common: Mapping[str, Any]) -> Candidate:
@@ -165,13 +246,15 @@ def _load(job: RunningJob, run: StageRun) -> LoadedMaker:
 def run_stage(job: RunningJob, run: StageRun) -> None:
     """Make the candidates of a stage here, in batches, from candidates that it has not read yet."""
     maker = _load(job, run)
-    used, known = run.used_maker(maker.identity), run.known_texts()
+    used = run.used_maker(maker.identity)
+    for number, (_, each) in enumerate(run.first_filters, start=1):
+        run.note_filter(number, each.version)
     parents, after = run.parents(), read_after(job, run.stage.name)
     total, done = parents.count(), parents.filter(pk__lte=after).count()
     while batch := list(parents.filter(pk__gt=after)[:BATCH]):
         run.now = job.now()
         made = run.candidates(used, batch, maker.make(run.requests(batch)))
-        run.filter(made, known)
+        run.judge_first(made)
         after, done = batch[-1].pk, done + len(batch)
         with transaction.atomic():
             Candidate.objects.bulk_create(made)

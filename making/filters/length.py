@@ -13,6 +13,7 @@ class Length(Filter):
     """Reject texts with fewer than `at_least` or more than `at_most` words."""
 
     version: ClassVar[str] = "1"
+    reads_known: ClassVar[bool] = False
 
     at_least: int = Field(default=1, ge=1)
     at_most: int = Field(default=1_000, ge=1)

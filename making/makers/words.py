@@ -1,8 +1,8 @@
 """Hard negatives by words that change places, or that others replace (`words:POLICY`).
 
-Sources: Yuksekgonul et al. 2023, section 3 (NegCLIP): negative captions by swapping two nouns, adjectives, adverbs or
-verbs of a caption. There phrases are swapped too, which needs a parser; here single words are. Section 2 (ARO): other
-orders of all words (`evaluation.word_order`). Park et al. 2024 (RoCOCO): one noun is replaced
+Sources: Yuksekgonul et al. 2023, section 3 (NegCLIP): negative captions by swapping two nouns, adjectives, adverbs,
+verbs or noun phrases of a caption. There a parser finds the phrases; here the parts of speech of neighbouring words do.
+Section 2 (ARO): other orders of all words (`evaluation.word_order`). Park et al. 2024 (RoCOCO): one noun is replaced
 (`evaluation.alterations`).
 """
 
@@ -37,14 +37,23 @@ from predictions.scorers import CannotLoad, ModelIdentity, scorer_of
 
 VERSION = "1"
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
+SWAP, PHRASES, REPLACE = "swap", "swap-noun-phrases", "replace-"
 _PARTS: Mapping[str, frozenset[str]] = {
     "swap-nouns": frozenset({"NOUN", "PROPN"}),
     "swap-adjectives": frozenset({"ADJ"}),
     "swap-adverbs": frozenset({"ADV"}),
     "swap-verbs": frozenset({"VERB"}),
 }
-_NOUNS = {"swap-nouns": "nouns", "swap-adjectives": "adjectives", "swap-adverbs": "adverbs", "swap-verbs": "verbs"}
-SWAP, ORDER, REPLACE = "swap", "order-", "replace-"
+# Parts of speech in a noun phrase: determiners and numbers, adjectives and nouns, and a noun at the end.
+_LETTERS = {"DET": "D", "NUM": "D", "ADJ": "A", "NOUN": "N", "PROPN": "N"}
+_PHRASE = re.compile("D*[AN]*N")
+_NOUNS = {
+    PHRASES: "noun phrases",
+    "swap-nouns": "nouns",
+    "swap-adjectives": "adjectives",
+    "swap-adverbs": "adverbs",
+    "swap-verbs": "verbs",
+}
 # Orders that a permutation may restore the original in; it is drawn again, at most so often per candidate.
 TRIES = 50
 # Order -> what is permuted, for people; how, from the tokens of a text; whether these need a tagger.
@@ -97,6 +106,7 @@ class Words(Maker):
         "swap-adjectives": "Swap two adjectives.",
         "swap-adverbs": "Swap two adverbs.",
         "swap-verbs": "Swap two verbs.",
+        PHRASES: "Swap two noun phrases, such as: a red ball.",
         **{order: f"Permute {what}." for order, (what, _, _) in _ORDERS.items()},
         "replace-same-concept": "Replace a noun by another of its group.",
         "replace-diff-concept": "Replace a noun by one of another group.",
@@ -136,15 +146,14 @@ class _Swapper(_Loaded):
     def __init__(self, policy: str, tagger: Tagger, identity: MakerIdentity) -> None:
         self.identity = identity
         self._tagger = tagger
-        self._wanted = _PARTS if policy == "swap" else {policy: _PARTS[policy]}
-        self._words = "words of the same part of speech" if policy == "swap" else _NOUNS[policy]
+        self._policy = policy
+        self._words = "words of the same part of speech" if policy == SWAP else _NOUNS[policy]
 
     def _make(self, request: Request, rng: random.Random) -> Sequence[MadeText] | NothingMade:
-        words = self._words_of(request.text)
         swaps = [
             _Swap(first, second)
-            for parts in self._wanted.values()
-            for first, second in combinations([word for word in words if word.part in parts], 2)
+            for words in self._sorts(request.text)
+            for first, second in combinations(words, 2)
             if first.text.casefold() != second.text.casefold()
         ]
         if not swaps:
@@ -152,12 +161,36 @@ class _Swapper(_Loaded):
         chosen = rng.sample(swaps, min(request.count, len(swaps)))
         return [MadeText(_swapped(request.text, swap)) for swap in chosen]
 
+    def _sorts(self, text: str) -> list[list[_Word]]:
+        """Return the words or phrases that may change places with each other, by sort."""
+        words = self._words_of(text)
+        if self._policy == PHRASES:
+            return [_phrases(text, words)]
+        wanted = _PARTS.values() if self._policy == SWAP else [_PARTS[self._policy]]
+        return [[word for word in words if word.part in parts] for parts in wanted]
+
     def _words_of(self, text: str) -> list[_Word]:
         found = [*_WORD.finditer(text)]
         parts = self._tagger.parts([match.group() for match in found])
         return [
             _Word(match.group(), match.start(), match.end(), part) for match, part in zip(found, parts, strict=True)
         ]
+
+
+def _phrases(text: str, words: Sequence[_Word]) -> list[_Word]:
+    """Return the noun phrases of a text; none goes beyond a mark."""
+    runs: list[list[_Word]] = []
+    for word in words:
+        if runs and not text[runs[-1][-1].end : word.start].strip():
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    found = []
+    for run in runs:
+        for match in _PHRASE.finditer("".join(_LETTERS.get(word.part, "-") for word in run)):
+            first, last = run[match.start()], run[match.end() - 1]
+            found.append(_Word(text[first.start : last.end], first.start, last.end, first.part))
+    return found
 
 
 def _swapped(text: str, swap: _Swap) -> str:

@@ -13,12 +13,14 @@ from making.tokens import NO_TOKENS, Cost, Tokens
 @dataclass(frozen=True)
 class StageYield:
     """Counts of one stage, in candidates. `reasons`: why candidates are not kept -> how many, most first.
+    `notes`: what filters found about the stage as a whole, as sentences.
 
     `maker`: its maker, or the name of the study (`is_study`) in which people made it.
 
-    `parents`: candidates that it makes others from. kept + rejected + not_made is what stands in the database; a parent
-    of which nothing was made counts once under `not_made`. `tokens`: what a language model read and wrote for all of
-    them. `cost`: theirs, None without a price in the pipeline file.
+    `parents`: candidates that it makes others from. `waits`: candidates that have not passed all filters yet. kept +
+    rejected + not_made + waits is what stands in the database; a parent of which nothing was made counts once under
+    `not_made`. `tokens`: what a language model read and wrote for all of them. `cost`: theirs, None without a price in
+    the pipeline file.
     """
 
     name: str
@@ -28,13 +30,15 @@ class StageYield:
     kept: int = 0
     rejected: int = 0
     not_made: int = 0
+    waits: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
+    notes: Sequence[str] = ()
     tokens: Tokens = NO_TOKENS
     cost: Cost | None = None
 
     @property
     def made(self) -> int:
-        return self.kept + self.rejected
+        return self.kept + self.rejected + self.waits
 
 
 def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
@@ -51,6 +55,7 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
         if reason:
             reasons.setdefault(stage, {})[reason] = n
     wanted = read_pipeline(pipeline.source)
+    notes = list(pipeline.used_filters.exclude(note=""))
     return [
         StageYield(
             name=stage.name,
@@ -58,6 +63,7 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
             is_study=isinstance(stage, AskedStage),
             parents=counted.get(stage.of, {}).get(Candidate.State.KEPT, 0),
             **{str(state): counted.get(stage.name, {}).get(state, 0) for state in Candidate.State},
+            notes=tuple(f"{used.name}: {used.note}" for used in notes if used.stage == stage.name),
             reasons=dict(sorted(reasons.get(stage.name, {}).items(), key=lambda item: (-item[1], item[0]))),
             tokens=(used := tokens.get(stage.name, NO_TOKENS)),
             cost=None if isinstance(stage, AskedStage) else stage.maker.cost_of(used),
@@ -79,8 +85,9 @@ MOST_SAMPLES, MOST_REASONS = 5, 10
 class Sample:
     """A candidate beside the text that it was made from. `reason`: why it is not kept, "" if it is.
 
-    `image`: the SHA-256 of its picture, "" if there is none; `parent_image`: that of the picture it was made from.
-    `prompt`: what a model was told. `answer`: what it said, if that could not be used.
+    `waits`: whether its filters have not judged it yet. `image`: the SHA-256 of its picture, "" if there is none;
+    `parent_image`: that of the picture it was made from. `prompt`: what a model was told. `answer`: what it said, if
+    that could not be used.
     """
 
     parent: str
@@ -90,6 +97,7 @@ class Sample:
     parent_image: str = ""
     prompt: str = ""
     answer: str = ""
+    waits: bool = False
 
     @property
     def captions(self) -> Mapping[str, str]:
@@ -115,16 +123,19 @@ def samples(pipeline: Pipeline, stage: StageYield) -> Sequence[Sample]:
 
 
 def _sample(one: Candidate) -> Sample:
-    told = {"prompt": one.prompt, "answer": one.answer}
+    waits = one.state == Candidate.State.WAITS
     parent = one.parent
     if parent is None:
-        return Sample("", one.text, one.reason, one.image_id or "", **told)
+        return Sample("", one.text, one.reason, one.image_id or "", "", one.prompt, one.answer, waits)
     # A start has an image for makers of images; a text that was made from it shows none.
     parent_image = parent.image_id or "" if one.image_id or not one.text else ""
-    return Sample(parent.text, one.text, one.reason, one.image_id or "", parent_image, **told)
+    image = one.image_id or ""
+    return Sample(parent.text, one.text, one.reason, image, parent_image, one.prompt, one.answer, waits)
 
 
 def worker_progress(pipeline: Pipeline) -> tuple[int, int]:
-    """Return how many batches of the stage that workers make are stored, and how many there are."""
+    """Return how many batches of the step that workers are at are stored, and how many there are."""
     batches = pipeline.batches.filter(stage=pipeline.waits_for)
+    if (first := batches.filter(stored_at=None).first()) is not None:
+        batches = batches.filter(filter_number=first.filter_number)
     return batches.exclude(stored_at=None).count(), batches.count()

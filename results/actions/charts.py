@@ -118,6 +118,7 @@ def _draw(job: RunningJob) -> None:
         StoredChart.objects.filter(pk=row.pk).update(
             specification=drawing.specification,
             svg=drawing.svg,
+            narrow_svg=drawing.narrow,
             png=drawing.png,
             pdf=drawing.pdf,
             drawn_at=job.now(),

@@ -75,7 +75,7 @@ def prepare_release(
             f"{about.release!r} cannot name a release. Use up to 40 letters, digits, dots, dashes and underscores; "
             "v1, for instance."
         )
-    _check_texts(about)
+    check_texts(about)
     if study.state == StudyState.DRAFT:
         raise CannotExport("There is nothing to release yet: the study has not been launched.")
     if not study.accepts and not Release.objects.filter(study=study, name=about.release).exists():
@@ -116,7 +116,8 @@ def other_dataset_studies(study: Study) -> list[Study]:
     return others
 
 
-def _check_texts(about: About) -> None:
+def check_texts(about: About) -> None:
+    """Refuse texts that cannot be stored with a release. Raises CannotExport."""
     for name in _TEXTS:
         text: str = getattr(about, name)
         if reason := problem_with_text(text):

@@ -1,5 +1,9 @@
 """Licence names: Hugging Face hub ids and SPDX ids."""
 
+from urllib.parse import urlsplit
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
 # The id on the Hugging Face hub -> the id in the list of SPDX.
 KNOWN = {
     "apache-2.0": "Apache-2.0",
@@ -29,6 +33,28 @@ def hub_id(licence: str) -> str:
     name = licence.strip().lower().replace(" ", "-")
     spdx = {spdx.lower(): hub for hub, spdx in KNOWN.items()}
     return name if name in KNOWN else spdx.get(name, "")
+
+
+def is_recognised(licence: str) -> bool:
+    """Whether a licence is an SPDX name or expression, a name on the Hugging Face hub, or an address.
+
+    Example: "CC BY 4.0", "MIT OR Apache-2.0" and "https://example.org/terms" are; "banana licence" is not.
+    """
+    if hub_id(licence) or _is_address(licence):
+        return True
+    try:
+        canonicalize_license_expression(licence)
+    except InvalidLicenseExpression:
+        return False
+    return True
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.netloc)
 
 
 def address(licence: str) -> str:

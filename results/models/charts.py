@@ -20,6 +20,7 @@ class StoredChart(models.Model):
     values: models.JSONField[Any, Any] = models.JSONField(help_text="The values to draw.")
     specification: models.JSONField[Any, Any] = models.JSONField(null=True, help_text="Vega-Lite.")
     svg = models.TextField(blank=True, help_text="With CSS variables as colours.")
+    narrow_svg = models.TextField(blank=True, help_text="For phones; empty in rows of older versions.")
     png = models.BinaryField(null=True)
     pdf = models.BinaryField(null=True)
     drawn_at = models.DateTimeField(null=True)

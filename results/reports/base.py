@@ -20,9 +20,8 @@ Shown = Literal["text", "count", "share", "percent", "coefficient", "p", "money"
 MEASURES: Collection[Shown] = ("share", "percent", "coefficient", "p")
 ChartForm = Literal["bars", "dots", "stacked", "diverging", "heat", "histogram", "line", "scatter"]
 
-# Letters of the label of a row that leave a chart beside it narrow enough for half a page, and half of it in sight on a
-# phone.
-LONGEST_SHORT_LABEL = 24
+# Letters of the label of a row that leave a chart beside it narrow enough for half a page, and for a phone.
+LONGEST_SHORT_LABEL, LONGEST_LABEL_OF_PHONE = 24, 6
 
 # Sections of a report, in order: key -> title.
 SECTIONS: Mapping[str, str] = {
@@ -183,7 +182,7 @@ class Chart:
 
     `description`: text for people who cannot see it. `shown`: as for columns. `axis`: title of the value axis.
     `references`: dashed lines. `method`: how its values are computed, "" if the notes of its tables say so.
-    `is_simulated`: it has simulated answers, and its files say so.
+    `is_simulated`: it has simulated answers, and its files say so. `is_narrow`: as wide as a phone's window.
 
     `form`: charts with a row per label are `bars`, `dots` with intervals, `stacked` shares of a whole, `diverging`
     shares of the steps of a scale around its middle, and `heat`, with a cell per label and series. Charts with a
@@ -203,6 +202,7 @@ class Chart:
     x_is_time: bool = False
     method: str = ""
     is_simulated: bool = False
+    is_narrow: bool = False
 
     @property
     def has_points(self) -> bool:
@@ -212,7 +212,9 @@ class Chart:
     def has_long_labels(self) -> bool:
         """Whether row labels are above their rows, because they are too long to be beside them."""
         labels = (point.label for series in self.series for point in series.points)
-        return not self.x_axis and max(map(len, labels), default=0) > LONGEST_SHORT_LABEL
+        longest = LONGEST_LABEL_OF_PHONE if self.is_narrow else LONGEST_SHORT_LABEL
+        has_rows = not self.x_axis or (self.is_narrow and self.form == "heat")
+        return has_rows and max(map(len, labels), default=0) > longest
 
 
 @dataclass(frozen=True)

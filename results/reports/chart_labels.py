@@ -31,6 +31,8 @@ DOT = sqrt(DOT_SIZE / pi)
 HEIGHT = 200
 # A name may reach so far beyond the right end of a plot with rows, and of a wider one without.
 OVERFLOW, OVERFLOW_OF_WIDE = 140, 80
+# Steps of a scale that are named by their numbers in their parts of a bar.
+MOST_STEPS = 7
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Label:
 
     `x`: the value where the name starts, in the direction of `align`. `y`: the value of the mark in a scatter plot;
     `dy`: the offset below it. `after`: the offset right of `x` of a name that is away from its mark, which then has a
-    square in its colour; None for the others.
+    square in its colour; None for the others. `text`: a shorter name, "" for the whole one.
     """
 
     series: str
@@ -49,6 +51,23 @@ class Label:
     y: float | None = None
     dy: float = 0
     after: float | None = None
+    text: str = ""
+
+    @property
+    def words(self) -> str:
+        return self.text or self.series
+
+
+def overflow_of(chart: Chart) -> float:
+    """Return how far a name may reach beyond the right end of the plot."""
+    if chart.is_narrow:
+        return 0
+    return OVERFLOW_OF_WIDE if chart.form in {"scatter", "histogram"} else OVERFLOW
+
+
+def step_number(name: str) -> str:
+    """Return the number of a step without its words. Example: "1 (not at all)" is "1"."""
+    return name.partition(" (")[0]
 
 
 def domain_of(chart: Chart) -> tuple[float, float]:
@@ -79,7 +98,8 @@ def place_labels(chart: Chart, width: float) -> list[Label]:
     """
     named = [each for each in chart.series if each.points]
     least = 1 if chart.form == "dots" else 2
-    if not least <= len(named) <= MOST_NAMED or not all(each.name for each in named):
+    most = MOST_STEPS if chart.form == "diverging" else MOST_NAMED
+    if not least <= len(named) <= most or not all(each.name for each in named):
         return []
     found = _PLACES[chart.form](chart, named, width) if chart.form in _PLACES else []
     return found if len(found) == len(named) else []
@@ -101,7 +121,7 @@ def _label_intervals(chart: Chart, named: Sequence[Series], width: float) -> lis
         places = [place for point in series.points for place in _sides(series, point)]
         near = [place for place in places if _fits(place, length, low, high)]
         free = [place for place in near if not any(_crosses(place, length, line) for line in lines)]
-        beyond = [place for place in places if _fits(place, length, low, high + OVERFLOW * unit)]
+        beyond = [place for place in places if _fits(place, length, low, high + overflow_of(chart) * unit)]
         found += (free or near or sorted(beyond, key=lambda place: place.x))[:1]
     return found
 
@@ -138,10 +158,10 @@ def _label_bars(chart: Chart, named: Sequence[Series], width: float) -> list[Lab
         length = (LETTER * len(series.name) + 2 * GAP) * high / width
         number = LETTER * len(f"{high:,.2f}") * high / width
         for end in ends:
-            if 0 < end.x <= high + OVERFLOW * high / width - number - length:
+            if 0 < end.x <= high + overflow_of(chart) * high / width - number - length:
                 rows.setdefault(end.label, []).append(end)
         near = [end for end in ends if end.x + number + length <= high]
-        fits = length <= OVERFLOW * high / width
+        fits = length <= overflow_of(chart) * high / width
         found += (near or sorted(ends, key=lambda end: end.x) if near or fits else [])[:1]
     order = dict.fromkeys(point.label for series in named for point in series.points)
     return next((rows[label] for label in order if len(rows.get(label, ())) == len(named)), found)
@@ -157,28 +177,29 @@ def _label_bar_parts(chart: Chart, named: Sequence[Series], width: float) -> lis
         for point in series.points:
             start = begins.get(point.label, 0)
             begins[point.label] = start + (point.value or 0)
-            needs = (LETTER * len(series.name) + GAP) * (high - low) / width
+            text = step_number(series.name) if chart.form == "diverging" else ""
+            needs = (LETTER * len(text or series.name) + GAP) * (high - low) / width
             if first is None and (point.value or 0) >= needs:
-                first = Label(series.name, point.label, start + (point.value or 0) / 2, "center")
+                first = Label(series.name, point.label, start + (point.value or 0) / 2, "center", text=text)
         found += [first] if first else []
     inside = {label.series for label in found}
     outside = [series for series in named if series.name not in inside]
-    return [*found, *_label_bar_ends(outside, begins, width, high - low, low)]
+    return [*found, *_label_bar_ends(outside, begins, width, high - low, low, overflow_of(chart))]
 
 
 def _label_bar_ends(
-    series: Sequence[Series], ends: Mapping[str, float], width: float, span: float, low: float
+    series: Sequence[Series], ends: Mapping[str, float], width: float, span: float, low: float, overflow: float
 ) -> Iterator[Label]:
     """Yield names after the bar ends of the first row in which each series has a part, while there is room.
 
-    ends: row -> end of its bar. span: of the axis of values, which begins at `low`.
+    ends: row -> end of its bar. span: of the axis of values, which begins at `low`. overflow: as of `overflow_of`.
     """
     used: dict[str, float] = {}
     for each in series:
         length = SQUARE + LETTER * len(each.name) + 2 * GAP
         for label in (point.label for point in each.points if point.value):
             after = used.get(label, GAP)
-            if (ends[label] - low) / span * width + after + length <= width + OVERFLOW:
+            if (ends[label] - low) / span * width + after + length <= width + overflow:
                 used[label] = after + length
                 yield Label(each.name, label, ends[label], "left", after=after)
                 break
@@ -222,7 +243,7 @@ def _label_dots(chart: Chart, named: Sequence[Series], width: float) -> list[Lab
         for number, point in enumerate(series.points)
     }
     taken = [_Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in dots.values()]
-    plot = _Box(0, 0, width + OVERFLOW_OF_WIDE, HEIGHT)
+    plot = _Box(0, 0, width + overflow_of(chart), HEIGHT)
     found = []
     for series in named:
         # From the right, where there are fewer dots.
@@ -278,7 +299,7 @@ def name_people(chart: Chart, width: float) -> list[Label]:
         middle = y + named.dy
         taken.append(_Box(left, middle - LETTER_HEIGHT / 2, left + long, middle + LETTER_HEIGHT / 2))
     # A name beside a dot at the upper end is half above the plot.
-    plot = _Box(0, -LETTER_HEIGHT / 2, width + OVERFLOW_OF_WIDE, HEIGHT)
+    plot = _Box(0, -LETTER_HEIGHT / 2, width + overflow_of(chart), HEIGHT)
     found = []
     farthest = sorted(range(len(people)), key=lambda number: max(across[number], up[number]), reverse=True)
     for point in (people[number] for number in farthest[:MOST_PEOPLE_NAMED]):
@@ -309,7 +330,7 @@ def _label_bins(chart: Chart, named: Sequence[Series], width: float) -> list[Lab
     high, lines = max(totals.values(), default=0), [reference.value for reference in chart.references]
     height = (LETTER_HEIGHT + 4) / HEIGHT * high
     length = max(SQUARE + LETTER * len(series.name) + 2 * GAP for series in named) * right / width
-    beyond = OVERFLOW_OF_WIDE * right / width
+    beyond = overflow_of(chart) * right / width
     for start in sorted((start for start in totals if start + length <= right + beyond), reverse=True):
         is_low = all(total <= high - len(named) * height for x, total in totals.items() if start <= x < start + length)
         if is_low and not any(start <= line <= start + length for line in lines):

@@ -6,6 +6,7 @@ They name colours as CSS variables, so that one SVG fits light, dark and printed
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from results.reports.base import Chart, Point, Reference, Series
@@ -21,6 +22,7 @@ from results.reports.chart_labels import (
     end_of_x,
     name_people,
     place_labels,
+    step_number,
 )
 from results.reports.text import cell_text, range_text
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     import altair
 
 STEP, LONGEST_LABEL, LONGEST_SLANTED_LABEL = 16, 440, 180
+# Of the label above a row.
+LABEL_HEIGHT = 12
 # A row of several series beside each other has this for each of them.
 SHARED_STEP = 12
 # In milliseconds: a shorter axis of times is drawn so long, and shorter ones than the other have ticks with seconds,
@@ -35,6 +39,8 @@ SHARED_STEP = 12
 SHORTEST_TIME, LONGEST_BY_SECOND = 10_000, 360_000
 # Of the plots of charts with rows, which fit into a phone's window, and of the others.
 ROWS_WIDTH, WIDTH = 290, 440
+# The same on a phone of 360 px, where the labels of rows are above them; letters of a title in its width.
+NARROW_ROWS_WIDTH, NARROW_WIDTH, NARROW_LABEL, LETTERS_OF_PHONE = 270, 240, 290, 34
 # Columns of a heat map with room for their names in a line.
 MOST_LEVEL_NAMES = 3
 # Text fits into the cells of a heat map up to this many columns.
@@ -78,7 +84,8 @@ COLORS = [name for name in LIGHT if re.search(r"chart-\d", name)]
 ORDERED = [name for name in LIGHT if re.search(r"less|middle|more", name)]
 # The colour of text on a colour; black on the others.
 _ON = {
-    **dict.fromkeys(("var(--chart-1)", "var(--chart-less-3)", "var(--chart-more-3)"), "var(--chart-on-strong)"),
+    **dict.fromkeys(("var(--chart-1)", "var(--chart-less-3)"), "var(--chart-on-strong)"),
+    **dict.fromkeys(("var(--chart-more-2)", "var(--chart-more-3)"), "var(--chart-on-strong)"),
     **dict.fromkeys(("var(--chart-less-1)", "var(--chart-middle)", "var(--chart-more-1)"), "var(--chart-on-soft)"),
 }
 # One fewer than colours, so that no two of 42 series look alike.
@@ -98,16 +105,17 @@ def specify(chart: Chart) -> dict[str, Any]:
         is_shared = len(chart.series) > 1 and chart.form in _BESIDE_EACH_OTHER
         height = SHARED_STEP * len(chart.series) if is_shared else STEP
         layers = _IN_ROWS[chart.form](points.encode(y=_rows_axis(chart, height)), chart)
-        step = SHARED_STEP if is_shared else STEP + STEP * chart.has_long_labels
+        step = SHARED_STEP if is_shared else STEP + LABEL_HEIGHT * chart.has_long_labels
         size = {"width": _width(chart), "height": altair.Step(step)}
     if chart.form == "heat":
-        size["width"] = max(ROWS_WIDTH, STEP * len(chart.series))
+        size["width"] = max(_width(chart), STEP * len(chart.series))
     for line, reference in enumerate(chart.references):
         layers += _reference(reference, chart, line)
     # A title above a legend is above the names of references anyway.
     names = 0 if _has_legend(chart) else REFERENCE_HEIGHT * len(chart.references)
     notice = SIMULATED if chart.is_simulated else altair.Undefined
-    title = altair.TitleParams(chart.title, offset=8 + names, subtitle=notice)
+    words = wrap(chart.title, LETTERS_OF_PHONE) if chart.is_narrow else chart.title
+    title = altair.TitleParams(words, offset=8 + names, subtitle=notice)
     specification: dict[str, Any] = (
         altair.layer(*layers)
         .properties(title=title, description=chart.description, **size)
@@ -235,13 +243,14 @@ def _rows_axis(chart: Chart, height: int) -> "altair.Y":
 
     # Without it, rows with an interval come before the others.
     order = list(dict.fromkeys(point.label for each in chart.series for point in each.points))
-    axis = altair.Axis(labelLimit=LONGEST_LABEL, labelPadding=LABEL_PADDING, domain=False, ticks=False)
+    limit = NARROW_LABEL if chart.is_narrow else LONGEST_LABEL
+    axis = altair.Axis(labelLimit=limit, labelPadding=LABEL_PADDING, domain=False, ticks=False)
     if not chart.has_long_labels:
         return altair.Y("label:N", sort=order, title=None, axis=axis)
     axis.labelAlign, axis.labelPadding, axis.zindex = "left", 0, 1
-    axis.labelOffset = altair.ExprRef(f"-bandwidth('y') / 2 - {STEP / 2}")
+    axis.labelOffset = altair.ExprRef(f"-bandwidth('y') / 2 - {LABEL_HEIGHT / 2}")
     # The room for labels is before each row, also before the first.
-    share = STEP / (STEP + height)
+    share = LABEL_HEIGHT / (LABEL_HEIGHT + height)
     scale = altair.Scale(type="band", paddingInner=share, paddingOuter=share / 2, align=1)
     return altair.Y("label:N", sort=order, title=None, axis=axis, scale=scale)
 
@@ -289,6 +298,8 @@ def _has_legend(chart: Chart) -> bool:
 
 def _width(chart: Chart) -> int:
     """Return the width of the plot, without its labels."""
+    if chart.is_narrow:
+        return NARROW_WIDTH if chart.form in _OVER_X else NARROW_ROWS_WIDTH
     return WIDTH if chart.form in _OVER_X else ROWS_WIDTH
 
 
@@ -363,7 +374,7 @@ def _inside_bars(base: "altair.Chart", chart: Chart, colors: Sequence[str]) -> "
     color_of = dict(zip(_names(chart), colors, strict=False))
     drawn = []
     for each in _labels(chart):
-        row = {"series": each.series, "label": each.label, "middle": each.x}
+        row = {"series": each.words, "label": each.label, "middle": each.x}
         at = base.properties(data=altair.InlineData(values=[row])).encode(x="middle:Q")
         if each.after is not None:
             drawn.append(_square(at, each.after, color_of[each.series]))
@@ -389,16 +400,26 @@ def _diverging(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     colors = [ORDERED[round(middle + middle * (2 * place / last - 1))] for place in range(len(chart.series))]
     ends = altair.Scale(domain=list(domain_of(chart)))
     axis = altair.Axis(labelExpr="format(abs(datum.value), '.0%')", tickCount=5)
-    x = altair.X("start:Q", title=chart.axis, scale=ends, axis=axis)
+    title = [chart.axis, *([words] if (words := _words_of_steps(chart)) and not _has_legend(chart) else [])]
+    x = altair.X("start:Q", title=title, scale=ends, axis=axis)
     bars = base.mark_bar().encode(x=x, x2="end:Q", color=_color(chart, colors))
     return [bars, *_inside_bars(base, chart, colors)]
+
+
+def _words_of_steps(chart: Chart) -> str:
+    """Return what the numbers of steps mean, of those that have words."""
+    numbers = {name: step_number(name) for name in _names(chart)}
+    words = {number: name[len(number) + 2 : -1] for name, number in numbers.items() if name != number}
+    return ", ".join(f"{number}: {text}" for number, text in words.items())
 
 
 def _heat(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     import altair
 
     is_level = len(chart.series) <= MOST_LEVEL_NAMES
-    angle, limit = (0, ROWS_WIDTH // max(len(chart.series), 1)) if is_level else (-30, LONGEST_SLANTED_LABEL)
+    # Slanted names reach beyond the right end of the plot.
+    slant = -90 if chart.is_narrow else -30
+    angle, limit = (0, _width(chart) // max(len(chart.series), 1)) if is_level else (slant, LONGEST_SLANTED_LABEL)
     axis = altair.Axis(orient="top", labelAngle=angle, labelLimit=limit, domain=False, ticks=False)
     cells = base.encode(x=altair.X("series:N", sort=None, title=None, axis=axis))
     # Not darker, so that text can be read on it.

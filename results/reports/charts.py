@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from html import escape, unescape
 from typing import Any
 from xml.etree import ElementTree
@@ -17,7 +17,7 @@ from results.reports.chart_specification import LIGHT, SIMULATED, point_words, s
 
 NOT_DRAWN = "This chart has not been drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
-DRAWING = 9
+DRAWING = 12
 # The keyboard stops at so many marks with a link; the table beside a chart has the same links.
 MOST_STOPS = 20
 _SVG = "http://www.w3.org/2000/svg"
@@ -32,13 +32,14 @@ class Drawing:
     """A drawn chart. The others than `svg` are files with the light colours.
 
     `svg`: for pages, with CSS variables and with links as in `Point.link`; `with_addresses` puts addresses into these.
-    It has no title, because pages have it as a heading. `for_file` makes a file of it.
+    It has no title, because pages have it as a heading. `for_file` makes a file of it. `narrow`: the same for phones.
     """
 
     specification: Mapping[str, Any]
     svg: str
     png: bytes
     pdf: bytes
+    narrow: str = ""
 
 
 def digest(chart: Chart) -> str:
@@ -62,15 +63,25 @@ def draw(chart: Chart) -> Drawing:
     import vl_convert
 
     specification = specify(chart)
-    # Of a heat map the title also says what its cells are.
-    title = {**specification["title"], "subtitle": ""} if chart.form == "heat" else None
-    shown = {**specification, "title": title}
-    svg = _with_tooltips(vl_convert.vegalite_to_svg(shown), chart)
+    svg, narrow = (
+        _with_tooltips(vl_convert.vegalite_to_svg(_on_page(specify(each), each)), each)
+        for each in (chart, replace(chart, is_narrow=True))
+    )
     on_paper = for_file(svg, chart)
     # On a transparent ground vl-convert gets the colours of half transparent marks wrong.
     ground = '<rect y="-50" width="100%" height="200%" fill="#ffffff" />'
     on_white = on_paper.replace(">", f">{ground}", 1)
-    return Drawing(specification, svg, vl_convert.svg_to_png(on_white, scale=2), vl_convert.svg_to_pdf(on_paper))
+    return Drawing(
+        specification, svg, vl_convert.svg_to_png(on_white, scale=2), vl_convert.svg_to_pdf(on_paper), narrow
+    )
+
+
+def _on_page(specification: Mapping[str, Any], chart: Chart) -> dict[str, Any]:
+    """Return a specification without its title, which pages have as a heading.
+
+    Of a heat map the title also says what its cells are.
+    """
+    return {**specification, "title": {**specification["title"], "subtitle": ""} if chart.form == "heat" else None}
 
 
 def in_light_colors(text: str) -> str:

@@ -94,8 +94,8 @@ def expected_precision_tables(planned: PlannedStudy) -> list[Table]:
         [*_DESIGN, *_COUNTS, Column("Expected 95 % interval", "coefficient")],
         [row for kind in planned.kinds for row in _agreement(planned, kind)],
         [
-            f"Over other questions with the same people: if alpha is {USUAL_ALPHA} and one of two labels has "
-            f"{100 * USUAL_RARE:.0f} % of the answers.",
+            f"The interval is for other questions to the same people. It assumes an alpha of {USUAL_ALPHA} and two "
+            f"labels, one of them with {100 * USUAL_RARE:.0f} % of the answers.",
             _SIMULATED,
         ],
     )
@@ -108,7 +108,10 @@ def _without_empty_rows(table: Table) -> Table:
     for row in table.rows:
         if isinstance(row[-1], Undefined):
             reasons.setdefault(row[-1].reason, []).append(str(row[1]))
-    notes = [f"No interval {', '.join(dict.fromkeys(designs))}: {reason}" for reason, designs in reasons.items()]
+    notes = [
+        f"{', '.join(dict.fromkeys(designs)).capitalize()}: {reason[0].lower()}{reason[1:]}"
+        for reason, designs in reasons.items()
+    ]
     rows = [row for row in table.rows if not isinstance(row[-1], Undefined)]
     if not rows:
         return replace(table, rows=rows, notes=[f"{table.title}: no interval. {next(iter(reasons))}"])

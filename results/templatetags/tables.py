@@ -69,8 +69,11 @@ def chart_picture(chart: StoredChart, project: Project) -> SafeString:
         is_query = link.startswith("?")
         return f"{instances}{link}" if is_query else reverse("person", args=[project.slug, link])
 
-    # It was made by vl-convert and escaped by ElementTree.
-    return SafeString(with_addresses(chart.svg, address_of))
+    # They were made by vl-convert and escaped by ElementTree.
+    wide, narrow = (SafeString(with_addresses(svg, address_of)) for svg in (chart.svg, chart.narrow_svg))
+    if not narrow:
+        return wide
+    return format_html('<div class="on-screens">{}</div><div class="on-phones">{}</div>', wide, narrow)
 
 
 @register.simple_tag

@@ -14,9 +14,17 @@ from django.views.decorators.http import require_http_methods, require_safe
 from background.tasks import send
 from results.actions.exports import job_of, request_export
 from results.actions.release_comparison import ReleaseComparison, compare_releases
-from results.actions.releases import RELEASE_FORMATS, check_format, other_dataset_studies, prepare_release, provider_ids
+from results.actions.releases import (
+    RELEASE_FORMATS,
+    check_format,
+    check_texts,
+    other_dataset_studies,
+    prepare_release,
+    provider_ids,
+)
 from results.errors import CannotExport
 from results.exporting.dataset_card import About
+from results.exporting.licences import is_recognised
 from results.exporting.spreadsheets import csv_lines
 from results.models import Release
 from results.queries.exports.available_exports import OfferedExport, RemovalDates, find_removals
@@ -30,6 +38,8 @@ from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
 
 RELEASES = Release.objects.select_related("study", "project")
+# Button of the form for a new release.
+NEW = "new"
 FIELDS = ("name", "description", "licence", "citation")
 # Items of each list of a comparison; the CSV has all.
 COMPARED_SHOWN = 100
@@ -39,10 +49,12 @@ COMPARED_SHOWN = 100
 @require_http_methods(["GET", "HEAD", "POST"])
 def releases(request: HttpRequest, study: Study) -> HttpResponse:
     """List the releases of a study and accept requests for new ones."""
-    problem = ""
+    problem, unknown_licence = "", ""
     if request.method == "POST":
         try:
             _ask(request, study, signed_in_user(request))
+        except UnknownLicence as error:
+            problem, unknown_licence = str(error), error.licence
         except CannotExport as error:
             problem = str(error)
         else:
@@ -62,10 +74,22 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
         "unanswered": [each for each in in_pipeline_order(study.project) if behind and each not in behind],
         "given": {name: request.POST.get(name, "") for name in FIELDS},
         "problem": problem,
+        "unknown_licence": unknown_licence,
         "refusal": "" if study.accepts or study.state == StudyState.DRAFT else release_refusal(study),
         "may": may_do(request, study.project),
     }
     return render(request, "results/releases/list.html", context, status=409 if problem else 200)
+
+
+class UnknownLicence(CannotExport):
+    """The licence of a release is neither an SPDX name nor an address, and nobody has confirmed it."""
+
+    def __init__(self, licence: str) -> None:
+        super().__init__(
+            f"“{licence}” is neither an SPDX name nor an address, and a release never changes. "
+            "Correct the licence, or tick that you mean this text."
+        )
+        self.licence = licence
 
 
 @dataclass(frozen=True)
@@ -109,10 +133,19 @@ def _ask(request: HttpRequest, study: Study, user: User) -> None:
     # Checked before anything is stored, so that a wrong format leaves no release behind.
     check_format(request.POST.get("format", ""))
     about = About(release=name, description=description, licence=licence, citation=citation)
+    check_texts(about)
+    is_new = request.POST.get("do") == NEW
+    if is_new and licence and not is_recognised(licence) and request.POST.get("own_licence") != licence:
+        raise UnknownLicence(licence)
     beside = other_dataset_studies(study) if request.POST.get("dataset") else None
     # A format that cannot hold the items leaves no release behind either.
     with transaction.atomic():
-        release, _ = prepare_release(study=study, beside=beside, about=about, by=user, now=now)
+        release, created = prepare_release(study=study, beside=beside, about=about, by=user, now=now)
+        if is_new and not created:
+            raise CannotExport(
+                f"The release {name} already exists and does not change. Choose another name, such as {name}.1. "
+                f"To get {name} in another format, use its own section on this page."
+            )
         export = request_export(study=study, format=request.POST.get("format", ""), by=user, now=now, release=release)
     send(job_of(export=export))
 

@@ -17,8 +17,13 @@ const nameOf = (title) =>
 const { study, title, named } = document.querySelector("form.design-form").elements;
 const [firstTitle, firstName] = [title.value, study.value];
 
+// Also a name that is typed as it stood: from then on nobody else's.
+study.addEventListener("input", () => {
+  named.value = "";
+});
+
 title.addEventListener("input", () => {
-  if (study.value !== named.value) {
+  if (study.value && study.value !== named.value) {
     return;
   }
   const name = title.value === firstTitle ? firstName : nameOf(title.value) || named.value;

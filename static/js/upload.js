@@ -8,6 +8,8 @@ const QUICK = 2000;
 const AT_ONCE = 3;
 const MOST_TABLES = 30;
 const LONGEST_WAIT = 8000;
+// The record at the end of a zip, with the longest comment.
+const LONGEST_END_OF_ZIP = 22 + 65535;
 const LONGEST_SILENCE = 120000;
 const NOTHING_TO_IMPORT = "None of these files can be imported. Drop CSV, TSV, JSON, JSONL, Parquet, zip or image files.";
 
@@ -23,26 +25,29 @@ const dropped = new WeakMap();
 for (const form of document.querySelectorAll("form[data-upload]")) {
   takeDrops(form);
   form.addEventListener("submit", async (event) => {
-    if (form.elements.upload.value) {
+    const button = event.submitter;
+    if (form.elements.upload.value || "withoutFiles" in (button?.dataset ?? {})) {
       return;
     }
     event.preventDefault();
-    const button = event.submitter;
     const sending = form.querySelector("[data-sending]");
     const told = sending.querySelector("[role=status]");
     const signedOut = form.querySelector("[data-signed-out]");
     signedOut.hidden = true;
-    sending.hidden = false;
     const files = filesOf(form);
+    const missing = await problemWith(form, files);
+    const nothing = form.querySelector("[data-nothing]");
+    nothing.textContent = missing;
+    nothing.hidden = !missing;
+    if (missing) {
+      nothing.focus();
+      return;
+    }
+    sending.hidden = false;
     const names = new Set();
     const twice = files.find(({ part, name }) => names.size === names.add(`${part}/${name}`).size);
     if (twice) {
       told.textContent = `Two files are called ${twice.name}. Choose one of them.`;
-      return;
-    }
-    // The rows can also lie in a zip.
-    if (!files.some(({ part, name }) => part === "rows" || /\.zip$/i.test(name))) {
-      told.textContent = "Choose the file with the rows to import.";
       return;
     }
     setBusy(form, true);
@@ -71,6 +76,45 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
   });
 }
 
+// Says before anything is sent what the chosen files lack; "" if nothing. What was chosen stays chosen.
+async function problemWith(form, files) {
+  if ("into" in form.dataset) {
+    return files.some(({ part }) => part === "images") ? "" : "You chose no images. Choose a zip, files or a folder.";
+  }
+  if (!files.length) {
+    return "You chose no files. Choose the data file with your rows, and the images that it names.";
+  }
+  const zips = files.filter(({ name }) => /\.zip$/i.test(name));
+  const hasRows = files.some(({ part }) => part === "rows");
+  if (!hasRows && !(await Promise.all(zips.map(({ file }) => mayHaveTable(file)))).includes(true)) {
+    return "You chose images, but no data file. Choose the file with your rows too. Your images stay chosen.";
+  }
+  return "";
+}
+
+// Whether a zip contains a table, by its list of files; true where that list cannot be read, so that the server says.
+async function mayHaveTable(file) {
+  try {
+    const end = new DataView(await file.slice(-LONGEST_END_OF_ZIP).arrayBuffer());
+    let at = end.byteLength - 22;
+    while (end.getUint32(at, true) !== 0x06054b50) {
+      at -= 1;
+    }
+    const [length, start] = [end.getUint32(at + 12, true), end.getUint32(at + 16, true)];
+    const list = new DataView(await file.slice(start, start + length).arrayBuffer());
+    for (let entry = 0; entry < length; ) {
+      const [name, extra, comment] = [28, 30, 32].map((place) => list.getUint16(entry + place, true));
+      if (TABLE.test(new TextDecoder().decode(list.buffer.slice(entry + 46, entry + 46 + name)))) {
+        return true;
+      }
+      entry += 46 + name + extra + comment;
+    }
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 // Returns the upload's id once all of it is there; `tell` hears how many bytes of how many, and what is the matter.
 async function send(form, files, tell) {
   if (form.hasAttribute("data-refused")) {
@@ -78,7 +122,10 @@ async function send(form, files, tell) {
   }
   const token = form.elements.csrfmiddlewaretoken.value;
   const key = `upload ${form.dataset.upload}`;
-  const { upload, address, have } = await begun(form.dataset.upload, token, key, digestOf(files), tell);
+  const { into, id } = form.dataset;
+  const { upload, address, have } = into
+    ? { upload: id, address: into, have: await alreadySent(into, tell) }
+    : await begun(form.dataset.upload, token, key, digestOf(files), tell);
   const total = files.reduce((sum, { file }) => sum + file.size, 0);
   let done = 0;
   const waiting = [];
@@ -259,6 +306,15 @@ function digestOf(files) {
     digest = (Math.imul(digest, 31) + character.codePointAt(0)) | 0;
   }
   return digest;
+}
+
+// What an upload has, to which a form adds files.
+async function alreadySent(address, tell) {
+  const response = await patiently(() => fetch(address), (text) => tell(0, 0, text));
+  if (!response.ok || !isJson(response)) {
+    throw new NotTaken();
+  }
+  return response.json();
 }
 
 // The upload of the same files that this tab was at before, if the server still knows it; else a new one.

@@ -47,6 +47,7 @@ class What(StrEnum):
     PIPELINE_REQUESTED = "pipeline requested"
     PIPELINE_CANCELLED = "pipeline cancelled"
     PIPELINE_FINISHED = "pipeline finished"
+    PIPELINE_DELETED = "pipeline deleted"
     PREDICTIONS_IMPORTED = "predictions imported"
     PREDICTIONS_REQUESTED = "predictions requested"
     PREDICTIONS_CANCELLED = "predictions cancelled"

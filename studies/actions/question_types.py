@@ -2,12 +2,13 @@
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from django.db.models import Min
 
-from studies.actions.questions import About, facts_about, imported_answers
+from studies.actions.questions import About, facts_about, imported_answers, with_placeholders
 from studies.actions.studies import columns
 from studies.design import read_design
 from studies.design.editor import apply_changes
@@ -45,12 +46,14 @@ class QuestionType:
 
     `ask`: options that fit its instances, None if none do. `question`: about one of them, None if none can be asked
     yet. `source`: the study whose accepted instances or answers it asks about, "" for the project's instances.
+    `lacks_files`: its instances fit, but the files of their images are missing.
     """
 
     kind: Kind
     ask: Mapping[str, Any] | None = None
     question: NewQuestion | None = None
     source: str = ""
+    lacks_files: bool = False
 
     @property
     def makes_dataset(self) -> bool:
@@ -91,8 +94,24 @@ class _Material:
         self.described = facts_about(list(imported_answers(own.filter(pk__in=ids))))
         self.studies = [each for each in Study.objects.filter(project=project) if each.accepts]
 
+    def with_files(self) -> Self:
+        """Return the same as if the files of all images were there."""
+        filled = copy(self)
+        filled.instances = [*map(with_placeholders, self.instances)]
+        filled.described = [*map(with_placeholders, self.described)]
+        return filled
+
 
 def _fit_type(kind: Kind, material: _Material) -> QuestionType:
+    """Return what `kind` asks about `material`, if need be as if missing files of images were there."""
+    found = _fit_now(kind, material)
+    if found.ask is not None:
+        return found
+    filled = _fit_now(kind, material.with_files())
+    return found if filled.ask is None else replace(filled, question=None, lacks_files=True)
+
+
+def _fit_now(kind: Kind, material: _Material) -> QuestionType:
     found = find_fit(kind, material.described if kind.asks_about_answers else material.instances)
     if found is not None:
         return QuestionType(kind, found.ask, found.question)
@@ -143,13 +162,15 @@ def _with_roles(instance: InstanceFacts, gained: Sequence[Roles]) -> InstanceFac
     return replace(instance, images={**images, **instance.images}, captions={**captions, **instance.captions})
 
 
-def names_in(project: Project) -> dict[str, list[str]]:
+def names_in(project: Project, draft: Study | None = None) -> dict[str, list[str]]:
     """Return what a study file of `project` can name: caption roles, image roles, and studies that accept something.
 
-    Roles that studies add are among them; of a large project, those of the first and last instances.
+    `draft`: the study whose file it is, which is not its own source. Roles that other studies add are among them; of a
+    large project, those of the first and last instances.
     """
     own = Instance.objects.filter(project=project)
-    studies = [each for each in Study.objects.filter(project=project).order_by("slug") if each.accepts]
+    others = Study.objects.filter(project=project).order_by("slug")
+    studies = [each for each in others if each.accepts and each != draft]
     captions: dict[str, None] = {}
     images: dict[str, None] = {}
     for order in ("pk", "-pk"):

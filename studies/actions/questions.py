@@ -282,18 +282,25 @@ def _without_files(kind: Kind, ask: Mapping[str, Any], facts: InstanceFacts) -> 
 
     If that is not enough, also as if each empty role had one image.
     """
+    filled = with_placeholders(facts)
+    try:
+        return kind.questions(filled, ask, seed=facts.key)
+    except CannotAsk as error:
+        there = filled.images
+        added = {role: [ImageFacts(PLACEHOLDER, 1, 1)] for role in kind.roles(ask).images if not there.get(role)}
+        try:
+            return kind.questions(replace(filled, images={**there, **added}), ask, seed=facts.key)
+        except CannotAsk:
+            raise error from None
+
+
+def with_placeholders(facts: InstanceFacts) -> InstanceFacts:
+    """Return the facts of an instance as if the files of all its images were there."""
     there = {
         role: [image if image.sha256 else replace(image, sha256=PLACEHOLDER) for image in images]
         for role, images in facts.images.items()
     }
-    try:
-        return kind.questions(replace(facts, images=there), ask, seed=facts.key)
-    except CannotAsk as error:
-        added = {role: [ImageFacts(PLACEHOLDER, 1, 1)] for role in kind.roles(ask).images if not there.get(role)}
-        try:
-            return kind.questions(replace(facts, images=there | added), ask, seed=facts.key)
-        except CannotAsk:
-            raise error from None
+    return replace(facts, images=there)
 
 
 def sample_questions(study: Study, *, per_part: int) -> list[dict[str, Any]]:

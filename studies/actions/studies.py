@@ -46,6 +46,8 @@ from studies.survey_plan import CannotPlan, PlannedSurvey, order_parts, plan_sur
 BATCH = 1000
 # Before a launch, so many of the first and of the last items are tried.
 TRIED_AT_EACH_END = 500
+# While a study is written, so many of each.
+TRIED_IN_PREVIEW = 100
 
 
 class Arriving(Protocol):
@@ -147,6 +149,35 @@ def _ends(asked: Sequence[About]) -> Sequence[About]:
 def count_plan(study: Study, *, about: Sequence[About] | None = None) -> Plan:
     """Return what a launch would create, also of a study that is not saved or lacks something. Raises StudyError."""
     return _make_plan(study, _choose_instances(study, about))
+
+
+@dataclass(frozen=True)
+class Unaskable:
+    """Instances of a draft that it cannot ask about: `count`, above 0, of so many `tried`, and why not one of them.
+
+    `selected`: number of the instances that the draft selects.
+    """
+
+    count: int
+    tried: int
+    selected: int
+    example: str
+
+
+def unaskable_instances(study: Study) -> Unaskable | None:
+    """Return which selected instances `study` cannot ask about, of the first and last ones; None if there are none.
+
+    The study need not be saved. Raises StudyError if it selects no description to ask about, or too few to sample.
+    """
+    asked = _choose_instances(study, None)
+    ends = asked if len(asked) <= 2 * TRIED_IN_PREVIEW else [*asked[:TRIED_IN_PREVIEW], *asked[-TRIED_IN_PREVIEW:]]
+    reasons = {
+        about.instance: str(made) for about, made in unsaved_questions(study, ends) if isinstance(made, CannotAsk)
+    }
+    if not reasons:
+        return None
+    tried, selected = (len({about.instance for about in some}) for some in (ends, asked))
+    return Unaskable(len(reasons), tried, selected, next(iter(reasons.values())))
 
 
 def _make_plan(study: Study, asked: Sequence[About]) -> Plan:

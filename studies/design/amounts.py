@@ -18,6 +18,8 @@ _AMOUNT = re.compile(
 _AMBIGUOUS = re.compile(r"([1-9][0-9]{0,2})[.,]([0-9]{3})")
 _TOO_PRECISE = re.compile(r"[0-9]+[.,][0-9]{3,}")
 _ADVICE = "Write an amount such as 8.00."
+# Digits before the point of the largest amount.
+MOST_DIGITS = 6
 # The signs of Arabic between whole and decimals, and between thousands.
 _ARABIC_SIGNS = {"\N{ARABIC DECIMAL SEPARATOR}": ".", "\N{ARABIC THOUSANDS SEPARATOR}": "'"}
 
@@ -44,6 +46,8 @@ def explain_amount(text: str, currency: str) -> str:
     read = read_amount(text)
     if read is not None and read[1] not in ("", currency):
         return f"The currency of this study is {currency}; write the amount without a sign, or change the currency."
+    if read is not None and len(read[0].partition(".")[0].lstrip("0")) > MOST_DIGITS:
+        return f"It is too large: at most {10**MOST_DIGITS - 1}.99. {_ADVICE}"
     number = re.sub(rf"{_CURRENCY.format('sign')}\s*", "", _latin_digits(text), flags=re.IGNORECASE).strip("\"' ")
     if ambiguous := _AMBIGUOUS.fullmatch(number):
         whole, part = ambiguous.groups()

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from pydantic import ConfigDict, ValidationError, model_validator
 
+from studies.design.amounts import MOST_DIGITS
 from studies.design.entries import Entry, Options, Section, entry, fill, with_defaults
 from studies.design.problems import DesignRefused, Problem
 from studies.eligibility import RULES as ELIGIBILITY
@@ -44,7 +45,7 @@ PARTS = "parts"
 
 # In Python `$` alone also matches before a final line end; in other languages the rest has no effect.
 _END = r"$(?!\n)"
-AMOUNT = r"^[0-9]{1,6}(\.[0-9]{2})?" + _END
+AMOUNT = rf"^[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{2}})?" + _END
 # A program that sees only the texts, or only the pictures, of a question. A higher room knows which exist.
 _BLIND_BASELINE = r"^(text-only|image-only):\S+" + _END
 # A multi-line text; editors that know the media type show it accordingly.

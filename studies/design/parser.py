@@ -1,5 +1,6 @@
 """Parser of study files: from YAML to plain values and the line of each. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -56,11 +57,43 @@ def _load(text: str, file: str = "study file") -> tuple[Any, Lines]:
             raise DesignRefused(unusable)
         return loader.construct_document(node), lines
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        reason = getattr(error, "problem", None) or "it is not YAML"
-        raise DesignRefused([Problem(mark.line + 1 if mark else None, f"This cannot be read: {reason}.")]) from error
+        raise DesignRefused([_explain(error)]) from error
     except (ValueError, RecursionError) as error:
         raise DesignRefused([Problem(None, "This cannot be read as YAML.")]) from error
+
+
+# What the parser says of a mistake -> what to do about it. SIGN: what it found.
+_ADVICE = {
+    r"mapping values are not allowed": (
+        "A colon stands where none can be. Put quotation marks around a text with a colon, or correct the indentation."
+    ),
+    r"could not find expected ':'": "A colon is missing. Write a line as `name: value`.",
+    r"found character '\\t'": "A tab cannot indent a line. Use spaces.",
+    r"found character '(?P<sign>.)'": "A text cannot begin with SIGN. Put quotation marks around it.",
+    r"found undefined alias '?(?P<sign>[^']*)": "A text cannot begin with *. Put quotation marks around *SIGN.",
+    r"expected <block end>": "The line does not fit those above. Indent names of a section alike, and close quotes.",
+    r"expected ',' or": "Between brackets or braces a comma is missing, or the ] or } at the end.",
+    r"constructor for the tag": "A text cannot begin with !. Put quotation marks around it.",
+}
+_UNCLOSED = "A bracket or brace is not closed: add the missing ] or } at its end."
+_UNQUOTED = "A quotation mark is not closed: add one at the end of the text."
+
+
+def _explain(error: yaml.YAMLError) -> Problem:
+    """Return a mistake in YAML with its line and what to do about it."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return Problem(None, "This has a character that a study file cannot contain. Remove it.")
+    said, context = error.problem or "", error.context or ""
+    mark = error.problem_mark or error.context_mark
+    if "quoted scalar" in context and error.context_mark:
+        return Problem(error.context_mark.line + 1, _UNQUOTED)
+    if "flow" in context and error.context_mark and "<stream end>" in said:
+        return Problem(error.context_mark.line + 1, _UNCLOSED)
+    line = mark.line + 1 if mark else None
+    for pattern, advice in _ADVICE.items():
+        if match := re.search(pattern, said):
+            return Problem(line, advice.replace("SIGN", match.groupdict().get("sign", "")))
+    return Problem(line, "This is not valid YAML. Check its indentation, colons, quotation marks and brackets.")
 
 
 def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], above: set[int]) -> Iterator[Problem]:

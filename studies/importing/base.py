@@ -14,6 +14,8 @@ LONGEST = {"type": 50, "subtype": 50, "split": 20}
 LONGEST_FILENAME = 500
 MOST_IMAGES = 1_000
 DEEPEST_REFERENCE = 50
+# End of the problem of a missing image.
+OR_LATER = "or choose to let images come later."
 _ROLE = compile_pattern(r"[a-z][a-z0-9_]{0,29}")
 _SHA256 = compile_pattern(r"[0-9a-f]{64}")
 

@@ -95,6 +95,15 @@ def columns_of_role(mapping: ColumnMapping, target: str, columns: Sequence[str])
     return sorted(found, key=place_and_number)
 
 
+def columns_named(mapping: ColumnMapping, name: str) -> str:
+    """Return the columns that became `name`, a target or a role, for a problem with it; `name` itself without any.
+
+    Example: "photo" for "image" in {"photo": "image:image"}.
+    """
+    found = [column for column, entry in mapping.items() if name in {entry, target_and_role(entry)[1]}]
+    return " or ".join(found) or name
+
+
 def column_of(mapping: ColumnMapping, target: str) -> str | None:
     """Return the column of a target that only one column may have."""
     return next((column for column, name in mapping.items() if name == target), None)

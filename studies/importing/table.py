@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import PurePath, PurePosixPath
@@ -18,6 +18,7 @@ from studies.importing.mapping import (
     OTHER,
     ColumnMapping,
     column_of,
+    columns_named,
     columns_of_role,
     is_blank,
     is_picture,
@@ -226,10 +227,15 @@ def read_row(item: Row, mapping: ColumnMapping, stem: str) -> Iterator[Record | 
         names["split"] = _split_of(stem)
     key = cells.text(column_of(mapping, "key")) if "key" in mapping.values() else f"{stem}/{row - 1}"
     reference = _reference(cells, mapping, captions, images, options)
-    yield from cells.problems or check_record(
-        Record(row=row, key=key, captions=captions, images=images, reference=reference, **names),
-        needs_caption=bool(caption_columns),
-    )
+    record = Record(row=row, key=key, captions=captions, images=images, reference=reference, **names)
+    if cells.problems:
+        yield from cells.problems
+        return
+    for checked in check_record(record, needs_caption=bool(caption_columns)):
+        # A record has roles where its row has columns.
+        if isinstance(checked, RowProblem):
+            checked = replace(checked, field=columns_named(mapping, checked.field))
+        yield checked
 
 
 def _split_of(stem: str) -> str:

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from background.models import Job
+from studies.importing.base import OR_LATER
 from studies.models.projects import Project
 from studies.models.uploads import Upload
 
@@ -103,6 +104,11 @@ class Import(models.Model):
     @property
     def is_unfinished(self) -> bool:
         return self.finished_at is None
+
+    @property
+    def lacks_images(self) -> bool:
+        """Whether nothing was imported because rows name images that are not there."""
+        return bool(self.error) and any(problem.endswith(OR_LATER) for problem in self.first_problems)
 
     @property
     def current_mapping(self) -> dict[str, str]:

@@ -65,10 +65,10 @@ def test_one_person_and_one_answer_to_a_question_will_tell_nothing() -> None:
 @pytest.mark.parametrize(
     ("questions", "reason"),
     [
-        (19, "Fewer than 20 questions: no interval can be relied on."),
+        (19, "Fewer than 20 questions: too few for a reliable interval."),
         # Both give the rarer label in .6 * .2 + .4 * .04 = .136 of 20 questions, so 3 times, and one of the two in .128
         # of them, so twice: 8 of 40 answers.
-        (20, "Fewer than 10 answers differ from the commonest one: no interval can be relied on."),
+        (20, "Fewer than 10 answers differ from the commonest one: too few for a reliable interval."),
         (40, None),
     ],
 )

@@ -86,4 +86,6 @@ def test_answers_of_a_few_minutes_project_nothing() -> None:
     now = NINE + 29 * MINUTE
     found = projected_end([(NINE, 64)], first=NINE + 25 * MINUTE, last=now, left=32, now=now)
     assert (found.end, found.per_hour) == (None, None)
-    assert found.reason == "Too early to project the end: all answers came within 4 minutes, and it takes 30."
+    assert found.reason == (
+        "Too early to project the end: the answers so far came within 4 minutes. It needs answers over 30 minutes."
+    )

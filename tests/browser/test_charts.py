@@ -57,6 +57,21 @@ def test_a_chart_wider_than_a_phone_scrolls_in_its_frame_and_letters_keep_their_
     assert found["shadows"] > len("none")
 
 
+def test_of_the_two_drawings_of_a_chart_a_window_shows_the_one_that_fits(page: Page) -> None:
+    points = [Point("m" * (LONGEST_SHORT_LABEL + 40), 0.5)]
+    chart = Chart("rates", "Rates", "", "bars", "share", "Share", [Series("", points)])
+    drawn = charts.draw(chart)
+    both = f'<div class="on-screens">{drawn.svg}</div><div class="on-phones">{drawn.narrow}</div>'
+    styles = "".join((STYLES / f"{name}.css").read_text(encoding="utf-8") for name in ("workspace", "results"))
+    card = f'<article class="result" style="margin: 1rem"><figure class="chart">{both}</figure></article>'
+    page.set_content(f"<!doctype html><style>body {{ margin: 0 }} {styles}</style>{card}")
+    for size, shown in (((1366, 768), [True, False]), (PHONE, [False, True])):
+        set_window(page, *size)
+        assert [page.locator("svg").nth(place).is_visible() for place in range(2)] == shown
+        frame = page.locator("figure").evaluate("each => [each.scrollWidth, each.clientWidth]")
+        assert frame[0] <= frame[1]
+
+
 def test_cards_keep_their_heights_in_two_columns_and_an_open_one_has_the_whole_width(page: Page) -> None:
     def card(height: int) -> str:
         parts = f'<div class="parts"><details><summary>Table</summary></details></div><p style="height: {height}px">'

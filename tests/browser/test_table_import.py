@@ -173,7 +173,7 @@ def test_a_dropped_file_that_cannot_be_imported_is_told(
     drop(signed_in, tmp_path / "notes.docx")
     expect(signed_in.get_by_text("None of these files can be imported.")).to_be_visible()
     signed_in.get_by_role("button", name="Upload and check").click()
-    expect(signed_in.get_by_role("status")).to_have_text("Choose the file with the rows to import.")
+    expect(signed_in.get_by_role("alert")).to_contain_text("You chose no files.")
     assert not Upload.objects.exists()
 
 

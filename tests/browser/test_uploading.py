@@ -16,7 +16,7 @@ from studies.models import Import, Membership, Upload
 from tests.browser.stage import assert_no_wider_than_the_window, hurry, sign_in
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import PASSWORD, make_member, make_person, make_project
-from tests.workspace.views.test_uploads import jpeg, row
+from tests.workspace.views.test_uploads import jpeg, row, work
 
 NEW = "/projects/vases/imports/new/"
 
@@ -250,6 +250,50 @@ def test_what_the_server_refuses_is_told_and_can_be_mended(
     settings.UPLOAD_MAX_BYTES = 10**9
     signed_in.get_by_role("button", name="Upload and check").click()
     signed_in.wait_for_url("**/projects/vases/imports/", timeout=60_000)
+
+
+def test_images_without_rows_are_not_sent_and_stay_chosen(signed_in: Page, live_server: LiveServer) -> None:
+    signed_in.goto(f"{live_server.url}{NEW}")
+    signed_in.get_by_role("button", name="Upload and check").click()
+    expect(signed_in.get_by_role("alert")).to_contain_text("You chose no files.")
+    images = FilePayload(name="some.zip", mimeType="application/zip", buffer=large_zip())
+    signed_in.set_input_files("#images", images)
+    signed_in.get_by_role("button", name="Upload and check").click()
+    expect(signed_in.get_by_role("alert")).to_contain_text("You chose images, but no data file.")
+    expect(signed_in.get_by_role("alert")).to_be_focused()
+    assert not Upload.objects.exists()
+    assert signed_in.locator("#images").evaluate("field => field.files.length") == 1
+    # A zip that contains a table needs no other file.
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr("1.jpg", jpeg("red"))
+        made.writestr("rows.jsonl", row("red", "1.jpg"))
+    both = FilePayload(name="both.zip", mimeType="application/zip", buffer=out.getvalue())
+    signed_in.set_input_files("#images", both)
+    signed_in.get_by_role("button", name="Upload and check").click()
+    signed_in.wait_for_url("**/projects/vases/imports/")
+
+
+def test_images_are_added_to_a_failed_import(signed_in: Page, live_server: LiveServer) -> None:
+    signed_in.goto(f"{live_server.url}{NEW}")
+    signed_in.get_by_label("Format", exact=True).select_option("jsonl")
+    rows = FilePayload(name="vases.jsonl", mimeType="text/plain", buffer=row("red", "1.jpg"))
+    signed_in.set_input_files("#rows", rows)
+    signed_in.get_by_role("button", name="Upload and check").click()
+    signed_in.wait_for_url("**/projects/vases/imports/")
+    work()
+    signed_in.reload()
+    signed_in.get_by_role("link", name="Add images").click()
+    assert_accessible(signed_in)
+    signed_in.get_by_role("button", name="Upload and check").click()
+    expect(signed_in.get_by_role("alert")).to_contain_text("You chose no images.")
+    images = FilePayload(name="some.zip", mimeType="application/zip", buffer=large_zip())
+    signed_in.set_input_files("#images", images)
+    signed_in.get_by_role("button", name="Upload and check").click()
+    signed_in.wait_for_url("**/projects/vases/imports/")
+    assert received_bytes(Upload.objects.get(), IMAGES).keys() == {"some.zip"}
+    work()
+    assert [wanted.error for wanted in Import.objects.order_by("pk")][-1] == ""
 
 
 def test_what_is_refused_stays_told_while_another_file_arrives(

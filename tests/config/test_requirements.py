@@ -1,7 +1,7 @@
 """`make demo` installs requirements.txt alone: what the application imports must be in it.
 
-Only scorers and a maker import more, when they load a model: that is in requirements-gpu.txt. So does what trains the
-demo's model: that is in requirements-training.txt, beside it.
+Only scorers, a maker and filters import more, when they load a model: that is in requirements-gpu.txt. So does what
+trains the demo's model: that is in requirements-training.txt, beside it.
 """
 
 import ast
@@ -14,9 +14,11 @@ ROOT = Path(__file__).resolve().parents[2]
 OURS = {"config", "simulation", "workspace", "results", "annotation", "making", "evaluation", "predictions", "studies"}
 OURS |= {"analytics", "background", "throttle", "manage"}
 SCORERS = ROOT / "predictions" / "scorers"
-# What makers load on workers with models.
+# What makers and filters load on workers with models.
 DIFFUSERS = ROOT / "making" / "makers" / "diffusers.py"
 LANGUAGE_MODELS = ROOT / "making" / "language_models"
+TEXT_MODELS = ROOT / "making" / "text_models.py"
+WITH_MODELS = (SCORERS, DIFFUSERS, LANGUAGE_MODELS, TEXT_MODELS)
 TRAINING = ROOT / "simulation" / "demo" / "model_training.py"
 # Import name -> what its package is called, where that is something else. Few of them are installed for these tests.
 PACKAGES = {"open_clip": "open-clip-torch", "PIL": "pillow"}
@@ -27,7 +29,7 @@ def _imported(by: Path | None = None) -> set[str]:
     found = set()
     for room in OURS:
         for file in [ROOT / f"{room}.py", *(ROOT / room).rglob("*.py")]:
-            if next(filter(file.is_relative_to, (SCORERS, DIFFUSERS, LANGUAGE_MODELS, TRAINING)), None) != by:
+            if next(filter(file.is_relative_to, (*WITH_MODELS, TRAINING)), None) != by:
                 continue
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8") if file.exists() else "")):
                 if isinstance(node, ast.Import):
@@ -56,7 +58,7 @@ def test_what_sites_run_is_installed_only_as_it_was_published() -> None:
 
 
 def test_scorers_and_makers_import_what_a_worker_with_models_has() -> None:
-    found = _imported(SCORERS) | _imported(DIFFUSERS) | _imported(LANGUAGE_MODELS)
+    found = {name for place in WITH_MODELS for name in _imported(place)}
     imported = {_normal(PACKAGES.get(name, name)) for name in found}
     assert {"torch", "transformers", "open-clip-torch", "diffusers", "httpcore2", "pydantic"} <= imported
     assert imported <= _pinned("requirements-gpu.txt").keys()

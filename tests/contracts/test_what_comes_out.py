@@ -160,7 +160,7 @@ def test_labels_of_a_checklist_are_compared_statement_by_statement_and_counted_a
     of_dog = {row["Measure"]: row for row in reliability if row["Labels"] == "There is a dog.: options"}
     assert of_dog["Percent agreement"]["Value"] == pytest.approx(2 / 3)
     assert of_dog["Percent agreement"]["95 % interval over questions"] == Undefined(
-        "Fewer than 20 questions: no interval can be relied on."
+        "Fewer than 20 questions: too few for a reliable interval."
     )
     # Ann says true of it twice and Ben once; no label stands for itself in the table of the options always offered.
     times = {(row["What was asked"], row["Answer"]): row["Times"] for row in rows(report.table("units"))}

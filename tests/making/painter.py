@@ -43,7 +43,7 @@ class Painter(LoadedMaker):
     def make(self, requests: Sequence[Request]) -> list[Sequence[MadeImage] | NothingMade]:
         self._batches += 1
         if self._batches == STOPS_IN:
-            _wait_at_the_gate()
+            wait_at_the_gate()
         return [self._make(request) for request in requests]
 
     def _make(self, request: Request) -> Sequence[MadeImage] | NothingMade:
@@ -62,7 +62,8 @@ def paint(text: str, seed: int) -> bytes:
     return out.getvalue()
 
 
-def _wait_at_the_gate() -> None:
+def wait_at_the_gate() -> None:
+    """Tell the test that it has come here, and wait until it opens the gate, if there is one."""
     if "PAINT_GATE" not in os.environ:
         return
     gate = Path(os.environ["PAINT_GATE"])

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from making.filters import FILTERS
 from making.filters.length import Length
 from making.pipeline_file import PipelineFile, read_pipeline
 from studies.design import DesignRefused
+from tests.making.actions.test_asking import FILE as ASKING
 
 STAGE = "  - name: swapped\n    make: words:swap\n"
 IMAGES = (
@@ -38,6 +40,21 @@ def test_filters_are_read_with_their_options_in_the_order_of_the_file() -> None:
     assert stage.checked_filters[0][1] == Length(at_least=3)
 
 
+def test_a_filter_that_is_there_twice_has_two_names() -> None:
+    listed = "    filters: [{filter: length, at_most: 9}, {filter: duplicates}, {filter: length, at_least: 2}]\n"
+    (stage,) = read_pipeline(SMALL + listed).stages
+    assert [name for name, _ in stage.checked_filters] == ["length", "duplicates", "length-2"]
+
+
+def test_filters_of_models_and_all_that_follow_are_waited_for() -> None:
+    toxic = "{filter: toxicity, model: 'classifier:some'}"
+    (stage,) = read_pipeline(f"{SMALL}    filters: [{{filter: length}}, {toxic}, {{filter: duplicates}}]\n").stages
+    assert [name for name, _ in stage.first_filters] == ["length"]
+    assert list(stage.later_filters) == [2, 3]
+    (without,) = read_pipeline(f"{SMALL}    filters: [filter: length]\n").stages
+    assert list(without.later_filters) == []
+
+
 def test_stages_run_after_those_that_they_make_candidates_from() -> None:
     text = (
         "name: chain\nstart: {role: caption}\nstages:\n"
@@ -55,7 +72,7 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
     [
         ("", ["The pipeline file is empty."]),
         ("- a", ["The pipeline file must consist of `name: value` lines; see docs/making.md."]),
-        ("name: [", ["Line 1: This cannot be read: expected the node content, but found '<stream end>'."]),
+        ("name: [", ["Line 1: A bracket or brace is not closed: add the missing ] or } at its end."]),
         (
             SMALL.replace("swaps", "Word Swaps"),
             ["Line 1: `name` is 'Word Swaps'. Write at most 50 lower-case letters, digits and -."],
@@ -80,7 +97,7 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
         ),
         (
             f"{SMALL}    filters:\n      - at_least: 3\n",
-            ["Line 7: `filter` must name a filter. Known are: length, duplicates."],
+            [f"Line 7: `filter` must name a filter. Known are: {', '.join(FILTERS)}."],
         ),
         (
             f"{SMALL}    filters:\n      - {{filter: length, at_least: three}}\n",
@@ -143,7 +160,32 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
         ),
         (
             f"{IMAGES}    filters: [{{filter: length}}]\n",
-            ["Line 7: Filters work on texts, but `diffusers:sdxl` makes images. Remove them."],
+            ["Line 7: The filter `length` works on texts, but `diffusers:sdxl` makes images. Remove it."],
+        ),
+        (
+            f"{SMALL}    filters: [{{filter: shows, scorer: 'open_clip:ViT-B-32/openai', at_least: 0}}]\n",
+            ["Line 6: The filter `shows` works on images, but `words:swap` makes texts. Remove it."],
+        ),
+        (
+            f"{IMAGES}    filters: [{{filter: shows, scorer: 'open_clip:ViT-B-32/openai'}}]\n",
+            ["Line 7: Set `at_least`, a score, or `rival`, the role of another caption, or both."],
+        ),
+        (
+            f"{IMAGES}    filters: [{{filter: shows, scorer: clip, at_least: 0}}]\n",
+            ["Line 7: 'clip' does not name a model. Write FAMILY:NAME, such as open_clip:ViT-B-32/openai."],
+        ),
+        (
+            f"{SMALL}    filters: [{{filter: grammar, model: cola}}]\n",
+            ["Line 6: `cola` names no model that can do this. Write classifier:NAME, likelihood:NAME or vera:NAME."],
+        ),
+        (f"{SMALL}    filters: [{{filter: grammar}}]\n", ["Line 6: `model` is missing in stages.0.filters.0."]),
+        (
+            f"{SMALL}    filters: [{{filter: says-the-same, model: 'vera:some'}}]\n",
+            ["Line 6: `vera:some` names no model that can do this. Write nli:NAME or similarity:NAME."],
+        ),
+        (
+            f"{SMALL}    filters: [{{filter: grammar, model: 'vera:some'}}, {{filter: adversarial-refinement}}]\n",
+            ["Line 6: `adversarial-refinement` uses the scores of `plausible`. Put the filter `plausible` before it."],
         ),
         (
             f"{IMAGES}{STAGE}    of: pictures\n",
@@ -164,6 +206,15 @@ def test_every_problem_has_its_line_and_says_what_to_write(text: str, expected: 
     assert found
     if expected is not None:
         assert found == expected
+
+
+def test_a_filter_of_a_whole_stage_cannot_wait_for_people() -> None:
+    gate = "filters: [filter: length, {filter: blind-solvability}]"
+    text = ASKING.replace("of: chosen}", f"of: chosen, {gate}}}")
+    assert problems_of(text) == [
+        "Line 4: `blind-solvability` must see all candidates of `swapped` at once, but those of `chosen` come one "
+        "after another. Remove it."
+    ]
 
 
 MIXED = "name: mixed\nstart: {role: caption, images: image}\nstages:\n  - {name: mixed, make: 'mix:random'}\n"

@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from background.job_runner import run
 from background.tasks import send
+from making.actions import batches
 from making.actions.batches import LOST_AFTER, open_batches, send_due, stalled
 from making.actions.pipelines import request_pipeline
+from making.filters import FILTERS
 from making.makers import MAKERS
-from making.messages import MAKE
+from making.messages import JUDGE, MAKE
 from making.models import Candidate, Pipeline
 from studies.models import InstanceImage, Project
 from tests import waiting
@@ -92,8 +95,7 @@ def test_a_worker_that_is_killed_and_messages_that_come_twice_make_each_image_on
             worker.kill()
             worker.wait()
         with painters(tmp_path, broker):
-            # What it was at is lost with it.
-            wait_until(lambda: open_batches(pipeline).count() == 1, tmp_path)
+            # What it was at, and what it had taken to do next, is lost with it.
             later = timezone.now() + LOST_AFTER + timedelta(seconds=1)
             assert pipeline in stalled(now=later)
             send_due(pipeline.pk, later)
@@ -102,6 +104,62 @@ def test_a_worker_that_is_killed_and_messages_that_come_twice_make_each_image_on
     assert Candidate.objects.filter(stage="pictures", state="kept").count() == 4 * INSTANCES
     assert project.instances.filter(tags__name="four").count() == INSTANCES
     assert InstanceImage.objects.filter(role="candidate", image__isnull=False).count() == 4 * INSTANCES
+
+
+JUDGED = """name: swaps
+start: {role: caption}
+stages: [{name: swapped, make: "words:swap-nouns", filters: [filter: critic]}]
+instances: {of: swapped, captions: {caption: start, negative_caption: swapped}}
+"""
+
+
+def test_a_worker_that_is_killed_and_messages_that_come_twice_judge_each_candidate_once(
+    broker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FILTERS, "critic", "tests.making.critic.Critic")
+    monkeypatch.setattr(batches, "JUDGED_PER_BATCH", 4)
+    project = make_project("birds")
+    for number in range(INSTANCES):
+        text = {"caption": f"A dog is on {'bad ' if number < 5 else ''}table {number}."}
+        make_instance(project, f"row-{number}", candidates=0, captions=text, original_captions=text)
+    # The job runs here, where batches are small; workers of the site store the answers.
+    pipeline, job = request_pipeline(project=project, source=JUDGED, by="test", now=timezone.now())
+    assert job is not None
+    run(job_id=job.pk, message="", now=timezone.now)
+    with celery_worker(folder=tmp_path, broker_url=broker, include=[PAINTER]):
+        with painters(tmp_path, broker, PAINT_GATE=str(tmp_path)) as worker:
+            wait_until(lambda: (tmp_path / "reached").exists() and open_batches(pipeline).count() == 2, tmp_path)
+            # As when a machine loses its power.
+            worker.kill()
+            worker.wait()
+        assert pipeline.candidates.filter(stage="swapped", state="waits").exists()
+        assert not pipeline.candidates.filter(stage="swapped", state="kept").exists()
+        with painters(tmp_path, broker):
+            wait_until(lambda: open_batches(pipeline).count() == 1, tmp_path)
+            later = timezone.now() + LOST_AFTER + timedelta(seconds=1)
+            assert pipeline in stalled(now=later)
+            send_due(pipeline.pk, later)
+            send_due(pipeline.pk, later + LOST_AFTER + timedelta(seconds=1))
+            wait_until(lambda: is_finished(pipeline), tmp_path)
+    states = list(pipeline.candidates.filter(stage="swapped").values_list("state", flat=True))
+    assert (states.count("kept"), states.count("rejected")) == (INSTANCES - 5, 5)
+    assert project.instances.filter(tags__name="swaps").count() == INSTANCES - 5
+
+
+@said_by_the_worker
+def test_a_filter_whose_model_cannot_be_loaded_is_told_in_words(project: Project, tmp_path: Path) -> None:
+    with (
+        sending_to(EMBEDDED_BROKER, tmp_path),
+        painters(tmp_path, EMBEDDED_BROKER),
+        celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER, include=[PAINTER]),
+    ):
+        # The filter of a shipped file, on a machine without transformers.
+        model = "{filter: grammar, model: 'classifier:some'}"
+        pipeline = ask(project, JUDGED.replace("filter: critic", model).replace("swap-nouns", "swap"))
+        wait_until(lambda: Pipeline.objects.get(pk=pipeline.pk).error != "", tmp_path)
+    pipeline.refresh_from_db()
+    assert pipeline.problem.startswith("Hugging Face's transformers cannot be used on the worker")
+    assert pipeline.problem.endswith("Install requirements-gpu.txt there.")
 
 
 @said_by_the_worker
@@ -127,4 +185,4 @@ def test_the_worker_that_makes_also_scores_and_needs_no_django_and_no_models_to_
     assert done.returncode == 0, done.stderr
     modules, tasks = ast.literal_eval(done.stdout)
     assert not {*MISSING, "sqlite3"} & set(modules)
-    assert {MAKE, "predictions.score", "predictions.load"} <= set(tasks)
+    assert {MAKE, JUDGE, "predictions.score", "predictions.load"} <= set(tasks)

@@ -33,7 +33,12 @@ class Command(ActionCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = read_project(options["project"])
         by = read_actor(options, Verb.IMPORT, project)
-        pipeline, job = request_pipeline(project=project, source=_read(options["file"]), by=by, now=timezone.now())
+        source = _read(options["file"])
+        before = project.pipelines.filter(source=source, is_trial=False).first()
+        if before is not None and before.error:
+            # It came from a worker, after the command had ended.
+            self.stdout.write(f"The pipeline {before.name} had stopped: {before.error}")
+        pipeline, job = request_pipeline(project=project, source=source, by=by, now=timezone.now())
         if job is None:
             self.stdout.write(f"The pipeline {pipeline.name} is already complete, so it did not run again.")
         elif options["in_background"]:
@@ -66,6 +71,8 @@ class Command(ActionCommand):
                 self.stdout.write(
                     f"  {each.tokens.prompt:,} tokens read, {each.tokens.completion:,} tokens written{cost}"
                 )
+            for note in each.notes:
+                self.stdout.write(f"  {note}")
             for reason, count in each.reasons.items():
                 self.stdout.write(f"  {count:,}: {reason}")
         if pipeline.waits_for:

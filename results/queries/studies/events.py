@@ -28,7 +28,7 @@ ABOUT_PEOPLE = (
 # Events about the data, which are exported. Events that concern only the project are not: members, webhooks, downloads,
 # working notes, requests in progress, and single sessions, whose time and number of answers would identify people.
 DONE_TO_DATA = (
-    *(What.INSTANCES_IMPORTED, What.MAPPING_CHANGED, What.PIPELINE_FINISHED),
+    *(What.INSTANCES_IMPORTED, What.MAPPING_CHANGED, What.PIPELINE_FINISHED, What.PIPELINE_DELETED),
     *(What.PREDICTIONS_IMPORTED, What.PREDICTIONS_COMPUTED),
     What.MODEL_RENAMED,
     *(What.MODEL_DELETED, What.DATASET_SET, What.STUDY_CREATED, What.STUDY_DUPLICATED, What.STUDY_CHANGED),
@@ -323,6 +323,7 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PIPELINE_REQUESTED: _say_numbers("started the pipeline {pipeline}"),
     What.PIPELINE_CANCELLED: _say_numbers("cancelled the pipeline {pipeline}"),
     What.PIPELINE_FINISHED: _say_numbers("finished the pipeline {pipeline}, which made {instances:instance}"),
+    What.PIPELINE_DELETED: _say_numbers("deleted the pipeline {pipeline} with {instances:instance}"),
     What.PREDICTIONS_IMPORTED: _say_numbers("imported {predictions:prediction} of {model}"),
     What.PREDICTIONS_REQUESTED: _say_model_run("requested a run of {model} on {about}"),
     What.PREDICTIONS_CANCELLED: _say_model_run("cancelled the run of {model} on {about}"),

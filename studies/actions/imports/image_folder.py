@@ -10,6 +10,7 @@ from pathlib import Path
 from django.conf import settings
 
 from studies.actions.imports.import_state import NO_FOLDER, ImageSource, UnusableImage
+from studies.importing.base import OR_LATER
 from studies.importing.folders import NoSuchPlace, Place, in_order, parse_place
 from studies.importing.parquet import LARGEST_GROUP, TABLES_KEPT, BadTable, PictureTable, parse_cell
 from studies.importing.parts import Part, parse_part
@@ -19,7 +20,7 @@ from studies.importing.pictures import LARGEST_FILE, NotAPicture, cut
 class ImageFolder:
     """An image folder; each folder in it is listed once, at first use."""
 
-    remedy = "Add what is missing, or choose to let images come later (in a command: --images-later)."
+    remedy = f"Add what is missing, {OR_LATER}"
 
     def __init__(self, path: Path) -> None:
         self._path = path

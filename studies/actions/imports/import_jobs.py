@@ -22,7 +22,7 @@ from studies.actions.events import Actor, What, name_of, person, record
 from studies.actions.imports.change_mapping import MappingChange, change_mapping, refuse_fixed_mapping
 from studies.actions.imports.import_state import ImportContext, ImportRefused, ImportSummary
 from studies.actions.imports.importer import DISK_FULL, digest_of, import_files, open_file, refuse_unknown
-from studies.actions.imports.uploads import ROWS, discard, folder_of, unpack
+from studies.actions.imports.uploads import IMAGES, ROWS, discard, folder_of, unpack
 from studies.actions.projects.projects import save_project
 from studies.batches import Progress
 from studies.errors import StudyError
@@ -121,14 +121,18 @@ def request_mapping_change(*, wanted: Import, mapping: Mapping[str, str], by: Us
 
 
 @transaction.atomic
-def request_again(*, wanted: Import, by: User, now: datetime) -> Import:
+def request_again(*, wanted: Import, by: User, now: datetime, images_later: bool | None = None) -> Import:
     """Queue a failed or cancelled import again, or the real import after a dry run, with the same files.
 
-    Raises StudyError.
+    Images that were added to its upload meanwhile are used. `images_later`: None for as before. Raises StudyError.
     """
     if wanted.is_unfinished or not (wanted.error or wanted.dry_run):
         raise StudyError("This import did not fail, so there is nothing to try again.")
     asked = _request_fields(wanted) | {"dry_run": wanted.dry_run and bool(wanted.error)}
+    if images_later is not None:
+        asked["images_later"] = images_later
+    if wanted.upload is not None and (images := folder_of(wanted.upload, IMAGES)).is_dir():
+        asked["images_dir"] = str(images)
     return _request(Import(**asked), by=by, now=now)
 
 

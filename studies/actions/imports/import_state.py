@@ -13,6 +13,7 @@ from studies.batches import Progress, ignore_progress
 from studies.importing import Importer, Note, Record, RowProblem, SourceImage
 from studies.importing.base import places_of
 from studies.importing.captions import CAPTION_RULES
+from studies.importing.mapping import columns_named
 from studies.importing.pictures import PictureFacts
 from studies.models import Instance, InstanceImage, Project
 from studies.wording import format_count
@@ -162,6 +163,8 @@ class SharedState:
     owner: User | None
     progress: Progress
     context: ImportContext
+    # Column -> what it became, of a table.
+    mapping: Mapping[str, str] = field(default_factory=dict)
     rows_by_key: dict[str, str] = field(default_factory=dict)
     keys_already_there: set[str] = field(default_factory=set)
     # Key -> reference of the image sets in this import, for notes from companion files.
@@ -191,6 +194,10 @@ class Source:
 
     def has_changed(self) -> bool:
         return self.state != state_of(self.stream)
+
+    def refuse_record(self, row: int, name: str, reason: str) -> None:
+        """Refuse a record for its key, or for a role; its row has columns where the record has these."""
+        self.refuse(RowProblem(row, columns_named(self.shared.mapping, name), reason))
 
     def refuse(self, problem: RowProblem) -> None:
         self.problem_count += 1

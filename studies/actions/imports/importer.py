@@ -45,6 +45,7 @@ from studies.actions.table_statistics import refresh_statistics
 from studies.batches import Progress, ignore_progress
 from studies.descriptions import NOTED, PUBLIC, TARGETS
 from studies.importing import IMPORTERS, TABLE, Importer, Note, Record, RowProblem, SourceImage, make_importer
+from studies.importing.base import OR_LATER
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.parquet import PARQUET
 from studies.importing.pictures import NotAPicture
@@ -102,6 +103,7 @@ def import_files(
         owner=owner,
         progress=progress,
         context=context,
+        mapping=mapping or {},
     )
     digests = context.digests or [""] * len(files)
     try:
@@ -239,10 +241,7 @@ def _record(sources: list[Source], project: Project, *, by: Actor, now: datetime
 
 def _stop_if_refused(source: Source) -> None:
     if source.tally["without folder"]:
-        reason = (
-            "The rows name images, but there are none. Choose their folder or zip, or choose to let images come later "
-            "(in a command: --images, --images-later)."
-        )
+        reason = f"The rows name images, but there are none. Choose their folder or zip, {OR_LATER}"
         source.refuse(RowProblem(0, "", reason))
     if source.problem_count:
         problems = sorted(source.problems, key=lambda problem: problem.row)
@@ -282,12 +281,12 @@ def _check_record(source: Source, record: Record, instance: Instance | None) -> 
     where = f"record {record.row} of {source.name}"
     first = shared.rows_by_key.setdefault(record.key, where)
     if first != where:
-        source.refuse(RowProblem(record.row, "key", f"{first} also has the key {record.key}. Keys must differ."))
+        source.refuse_record(record.row, "key", f"{first} also has the key {record.key}. Keys must differ.")
         return
     if instance is None:
         for role, text in formatted_captions(record, shared.caption_rule).items():
             if not text.strip():
-                source.refuse(RowProblem(record.row, role, f"The rule {shared.caption_rule} makes it empty."))
+                source.refuse_record(record.row, role, f"The rule {shared.caption_rule} makes it empty.")
         return
     source.tally["already_there"] += 1
     shared.keys_already_there.add(record.key)
@@ -296,7 +295,7 @@ def _check_record(source: Source, record: Record, instance: Instance | None) -> 
             f"The key {record.key} is already in the project with other content ({', '.join(different)}). "
             "Give the row a new key, or import it as it was."
         )
-        source.refuse(RowProblem(record.row, "key", reason))
+        source.refuse_record(record.row, "key", reason)
 
 
 def _differences(record: Record, instance: Instance, caption_rule: str) -> list[str]:
@@ -382,7 +381,7 @@ def _check_images_of(source: Source, record: Record, instance: Instance | None) 
         else:
             reason = _reason_to_refuse(source, image, picture)
         if reason:
-            source.refuse(RowProblem(record.row, image.role, reason))
+            source.refuse_record(record.row, image.role, reason)
 
 
 def _mismatch(image: SourceImage, sha256: str, old: str | None) -> str:

@@ -16,6 +16,7 @@ from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.importer import import_files
 from studies.actions.imports.table_preview import sample_of
 from studies.importing import IMPORTERS, TABLE
+from studies.importing.base import OR_LATER
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.mapping import guess_mapping
 from studies.importing.table import NO_MAPPING
@@ -75,8 +76,10 @@ class Command(BaseCommand):
             else:
                 self._import(wanted, options)
         except ImportRefused as error:
+            options_for_images = "\n--images names their folder; --images-later lets them come later."
             raise CommandError(
                 f"Nothing was imported{f' from {error.file}' if error.file else ''}.\n{error}"
+                f"{options_for_images if OR_LATER in str(error) else ''}"
             ) from error
         if is_new:
             self.stdout.write(f"The project {project.slug} {'would be' if options['dry_run'] else 'was'} made.")

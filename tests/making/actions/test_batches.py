@@ -34,6 +34,7 @@ instances:
   least_images: 2
 """
 CAPTIONS = {"first": "A dog.", "second": "A cat.", "third": "An unsafe thing.", "fourth": "Of nothing."}
+PAINTED = {"image": "bm9uZQ==", "seed": 1, "prompt": "A dog.", "problem": ""}
 LATER = NOON + LOST_AFTER + timedelta(seconds=1)
 
 
@@ -255,6 +256,54 @@ def test_bytes_that_are_no_image_are_rejected(
     assert broken.rejected_by == "checker"
     assert broken.reason
     assert broken.image is None
+
+
+def without(plain: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in plain.items() if key != name}
+
+
+def all_made(plain: dict[str, Any], *made: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer in which this was made of each of four texts."""
+    return plain | {"results": [{"made": [*made]}] * 4}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda plain: plain | {"results": plain["results"][1:]}, "it has 3 results for 4 requests"),
+        (lambda plain: without(plain, "identity"), "`identity` is missing"),
+        (lambda plain: without(plain, "results"), "`results` is missing"),
+        (lambda plain: plain | {"identity": {"name": "paint:plain"}}, "`identity` cannot be read"),
+        (lambda plain: plain | {"results": [{}] * 4}, "`results` cannot be read"),
+        (lambda plain: all_made(plain, {"image": "bm9uZQ=="}), "`results` cannot be read"),
+        (
+            lambda plain: plain | {"results": [{"made": [PAINTED | {"image": "no base64"}]}] * 4},
+            "`results` cannot be read",
+        ),
+        (
+            lambda plain: plain | {"results": [{"made": [PAINTED] * 5}] * 4},
+            "it has 5 candidates where 4 were requested",
+        ),
+        (lambda plain: plain | {"results": [{"made": [{"text": "A", "prompt": ""}]}] * 4}, "it has texts for images"),
+    ],
+)
+def test_a_malformed_answer_is_an_error_at_once_and_the_batch_can_be_made_again(
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+    why: str,
+    project: Project,
+    sent: list[dict[str, Any]],
+    django_capture_on_commit_callbacks: Callable[..., Any],
+) -> None:
+    pipeline = begun(project, django_capture_on_commit_callbacks)
+    assert store(batch_id=sent[0]["batch"], answer=change(answer(sent[0])), now=NOON) is None
+    pipeline.refresh_from_db()
+    assert pipeline.problem == (
+        f"The answer of a worker with models cannot be used: {why}. Check that the worker runs the same version of "
+        "Lineup as the site, and go on."
+    )
+    assert not Candidate.objects.filter(stage="pictures").exists()
+    begun(project, django_capture_on_commit_callbacks)
+    assert stored(sent[1]) == pipeline
 
 
 def test_requests_and_results_are_the_same_after_their_journey() -> None:

@@ -9,6 +9,7 @@ from background.errors import Cancelled
 from background.job_runner import Attempt
 from background.models import Job, JobState
 from making.actions import instances, pipelines, stages
+from making.actions.deletion import delete_pipeline
 from making.actions.pipelines import cancel_pipeline, request_pipeline, request_trial
 from making.makers import words
 from making.models import Candidate, Pipeline, UsedMaker
@@ -16,8 +17,8 @@ from making.queries.yields import Sample, StageYield, samples, stage_yields, sta
 from studies.actions.events import What
 from studies.design import DesignRefused
 from studies.errors import StudyError
-from studies.models import Event, Instance, Project
-from tests.factories import NOON, draw_instance, make_instance, make_person, make_project
+from studies.models import Event, Instance, Project, Question, Tag
+from tests.factories import NOON, draw_instance, make_instance, make_person, make_project, make_study
 from tests.jobs import run_now
 
 pytestmark = pytest.mark.django_db
@@ -263,10 +264,6 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch, project: Projec
     ("source", "sentence"),
     [
         (
-            FILE.replace("{role: caption}", "{role: title}"),
-            "No instance of the project has a caption in the role title. Import some, or name another role in `start`.",
-        ),
-        (
             FILE.replace("nouns\n", "nouns\n    options: {tagger: 'spacy:none'}\n"),
             "The stage swapped cannot start. The tagger spacy:none cannot be loaded here. Install spaCy and its model "
             "none, or use hanta.",
@@ -279,6 +276,42 @@ def test_a_pipeline_that_cannot_run_says_why(source: str, sentence: str, project
     failed = run_now(job, now=NOON)
     assert (failed.state, failed.error) == (JobState.FAILED, sentence)
     assert not new_instances(project)
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (
+            FILE.replace("{role: caption}", "{role: title}"),
+            "No instance of the project has a caption in the role title. Import some, or name another role in `start`.",
+        ),
+        (
+            f"{FILE}  images: {{image: photo}}\n",
+            "No instance that the pipeline begins with has an image in the role photo. Their image roles are: "
+            "candidate.",
+        ),
+        (
+            FILE.replace("{caption: start,", "{caption: start.title,"),
+            "No instance that the pipeline begins with has a caption in the role title.",
+        ),
+    ],
+)
+def test_roles_that_no_instance_has_are_named_before_anything_is_made(
+    source: str, sentence: str, project: Project
+) -> None:
+    make_instance(project, "pictured", candidates=1, captions={"caption": "A dog is on a cup."})
+    for request in (request_pipeline, request_trial):
+        with pytest.raises(StudyError) as refused:
+            request(project=project, source=source, by="test", now=NOON)
+        assert str(refused.value) == sentence
+    assert not project.pipelines.exists()
+
+
+def test_an_instance_whose_source_lacks_the_image_is_not_made(project: Project) -> None:
+    make_instance(project, "pictured", candidates=1, captions={"caption": "A dog is on a cup."})
+    pipeline = made(project, f"{FILE}  images: {{image: candidate}}\n")
+    assert list(new_instances(project)) == ["pictured-swaps-1"]
+    assert pipeline.candidates.filter(stage="swapped", state="kept").count() > 1
 
 
 def test_a_key_that_is_taken_is_named_and_no_candidate_is_lost(project: Project) -> None:
@@ -371,3 +404,35 @@ def test_a_pipeline_is_cancelled_and_goes_on_later(project: Project) -> None:
         cancel_pipeline(pipeline=pipeline, by="anna", now=NOON)
     assert not made(project).can_go_on
     assert set(new_instances(project)) == {"second-swaps-1"}
+
+
+def test_a_pipeline_is_deleted_with_what_it_made_and_can_run_again(project: Project) -> None:
+    pipeline = made(project)
+    assert list(new_instances(project)) == ["second-swaps-1"]
+    assert delete_pipeline(pipeline=pipeline, by="anna", now=NOON) == 1
+    assert not new_instances(project)
+    assert not project.pipelines.exists()
+    assert not Candidate.objects.exists()
+    assert not Tag.objects.exists()
+    assert project.instances.count() == len(CAPTIONS)
+    assert Event.objects.get(what=What.PIPELINE_DELETED).details == {"pipeline": "swaps", "instances": 1}
+    made(project)
+    assert list(new_instances(project)) == ["second-swaps-1"]
+
+
+def test_a_pipeline_that_studies_ask_about_stays(project: Project) -> None:
+    pipeline = made(
+        project, f"{FILE}".replace("of: swapped\n", "of: start\n").replace("negative_caption: swapped", "x: start")
+    )
+    study = make_study(project, "asking")
+    asked = pipeline.instances.get(key="first-swaps")
+    Question.objects.create(study=study, instance=asked, kind="best_of_n", content={}, part=0, answers_wanted=1)
+    with pytest.raises(StudyError, match="belongs to the design of these studies: asking"):
+        delete_pipeline(pipeline=pipeline, by="anna", now=NOON)
+    assert pipeline.instances.count() == len(CAPTIONS)
+    trial, job = request_trial(project=project, source=FILE, by="test", now=NOON)
+    with pytest.raises(StudyError, match="is running"):
+        delete_pipeline(pipeline=trial, by="anna", now=NOON)
+    run_now(job, now=NOON)
+    assert delete_pipeline(pipeline=trial, by="anna", now=NOON) == 0
+    assert list(project.pipelines.all()) == [pipeline]

@@ -31,6 +31,8 @@ CAPTIONS = {
     "third": "a" * 5_000,
     "fourth": "A fish swims in a tank.",
 }
+# The captions of the tests have no images.
+EXAMPLE = (DESIGNS / "replace-object.yaml").read_text(encoding="utf-8").replace("  images:\n    image: image\n", "")
 NOT_JSON = "The language model's answer is not the JSON that it was asked for."
 
 
@@ -83,8 +85,7 @@ def test_the_shipped_example_makes_instances_and_says_what_became_of_the_rest(
     django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
     told = f"\n      address: {model.address}\n      price: {{currency: USD, input: 1000, output: 2000}}"
-    source = (DESIGNS / "replace-object.yaml").read_text(encoding="utf-8")
-    source = source.replace("\n      temperature", f"{told}\n      temperature")
+    source = EXAMPLE.replace("\n      temperature", f"{told}\n      temperature")
     pipeline, job = request_pipeline(project=project, source=source, by="anna", now=NOON)
     assert job is not None
     with django_capture_on_commit_callbacks(execute=True):
@@ -126,8 +127,7 @@ def test_a_worker_of_another_version_may_count_no_tokens(
     sent: list[dict[str, Any]],
     django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
-    source = (DESIGNS / "replace-object.yaml").read_text(encoding="utf-8")
-    source = source.replace("\n      temperature", f"\n      address: {model.address}\n      temperature")
+    source = EXAMPLE.replace("\n      temperature", f"\n      address: {model.address}\n      temperature")
     _, job = request_pipeline(project=project, source=source, by="anna", now=NOON)
     assert job is not None
     with django_capture_on_commit_callbacks(execute=True):

@@ -76,6 +76,15 @@ def test_a_worker_can_do_it(tmp_path: Path, project: Project) -> None:
     assert not Candidate.objects.exists()
 
 
+def test_why_a_worker_stopped_is_told_before_the_pipeline_continues(tmp_path: Path, project: Project) -> None:
+    make(tmp_path, MODEL, "--in-background")
+    Pipeline.objects.update(error="The server is away.")
+    assert make(tmp_path, MODEL, "--in-background") == (
+        "The pipeline model had stopped: The server is away.\nThe pipeline model is waiting for a worker.\n"
+    )
+    assert make(tmp_path, MODEL, "--in-background") == "The pipeline model is waiting for a worker.\n"
+
+
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [

@@ -194,11 +194,11 @@ def drawn_pairs(of: Report) -> Chart:
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        (["00", "11", "22", "33", "01"] * 3 + ["23"] * 4, "Fewer than 20 questions: no interval can be relied on."),
+        (["00", "11", "22", "33", "01"] * 3 + ["23"] * 4, "Fewer than 20 questions: too few for a reliable interval."),
         # Of 40 answers 31 are None, so 9 differ from it.
         (
             ["33"] * 14 + ["30"] * 3 + ["00"] * 3,
-            "Fewer than 10 answers differ from the commonest one: no interval can be relied on.",
+            "Fewer than 10 answers differ from the commonest one: too few for a reliable interval.",
         ),
     ],
     ids=["19 questions", "9 other answers"],

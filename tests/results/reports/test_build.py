@@ -123,7 +123,7 @@ def test_agreement_before_and_after_filtering_stands_on_the_questions_it_names()
     # Of what was accepted nobody says None, which is declared: by chance 0, so that agreeing on all is 1 and defined.
     assert found["any image / None", "Gwet's AC1"][4] == 1
     interval = found["any image / None", "Percent agreement"][2]
-    assert interval == Undefined("Fewer than 20 questions: no interval can be relied on.")
+    assert interval == Undefined("Fewer than 20 questions: too few for a reliable interval.")
     after, its_interval = found["any image / None", "Krippendorff's alpha"][4:6]
     assert isinstance(after, Undefined)
     assert isinstance(its_interval, Undefined)

@@ -43,7 +43,7 @@ def test_the_names_of_two_references_are_above_each_other() -> None:
     assert {"chance, people: 6.25 %", "chance, models: 16.67 %"} <= set(tooltips(svg))
     places = [re.search(rf'translate\(([\d.]+),(-?[\d.]+)\)"[^>]*>{name.name}<', svg) for name in levels]
     lower, upper = (float(place[2]) for place in places if place)
-    assert lower - upper == charts.REFERENCE_HEIGHT
+    assert lower - upper == chart_specification.REFERENCE_HEIGHT
     offsets = [
         chart_specification.specify(replace(DOTS, references=levels[:n]))["config"]["legend"]["offset"]
         for n in range(3)
@@ -187,7 +187,7 @@ def test_long_labels_are_above_their_rows() -> None:
         widths.append(width)
         heights.append(height)
     assert widths[1] <= 321 < widths[0]
-    assert heights[0] + charts.STEP == heights[1]
+    assert heights[0] + chart_specification.STEP == heights[1]
     assert not chart("line", one_of("line", label="m" * 25), x_axis="Time").has_long_labels
 
 
@@ -273,6 +273,36 @@ def test_up_to_four_series_are_named_beside_their_marks() -> None:
         dots = chart("dots", *(one_of("dots", name=f"model {place}") for place in range(number)))
         assert has_legend(dots) == (number > 4)
         assert {f"model {place}" for place in range(number)} <= set(texts(charts.draw(dots).svg))
+
+
+def test_the_steps_of_a_scale_are_named_by_their_numbers_in_its_bars() -> None:
+    names = ["1 (not at all)", "2", "3", "4", "5 (perfectly)"]
+    rated = chart("diverging", *(Series(name, [Point("rating", 0.2)]) for name in names))
+    assert not has_legend(rated)
+    svg = charts.draw(rated).svg
+    assert {"1", "2", "3", "4", "5"} <= set(texts(svg))
+    assert "1: not at all, 5: perfectly" in svg
+    # A part of a hundredth has no room for its number, so the number follows the bar.
+    rare = chart("diverging", *(Series(name, [Point("rating", 0.01 if name == "2" else 0.2)]) for name in names))
+    assert {"1", "2", "3", "4", "5"} <= set(texts(charts.draw(rare).svg))
+    assert not has_legend(rare)
+
+
+LONG_ROW = "a-study-with-a-long-name: image_to_text, A-YNDNW and A-4NYDW"
+# Of a card on a phone of 390 px.
+WIDTH_ON_A_PHONE = 316
+
+
+@pytest.mark.parametrize("form", ["bars", "dots", "stacked", "diverging", "heat", "histogram", "line", "scatter"])
+def test_a_chart_with_long_names_fits_a_phone(form: ChartForm) -> None:
+    points = [Point(LONG_ROW, 0.5, 0.4, 0.9, x=1, x_end=2), Point("short", 0.3, 0.2, 0.4, x=2, x_end=3)]
+    series = [Series(f"A model with a name of {n} words, or some more", points) for n in (8, 9)]
+    x_axis = "Seconds" if form in {"histogram", "line", "scatter"} else ""
+    title = "Questions that only a person or only a model gets right"
+    drawn = charts.draw(replace(chart(form, *series), x_axis=x_axis, title=title))
+    widths = [float(ElementTree.fromstring(svg).get("width", "")) for svg in (drawn.narrow, drawn.svg)]
+    assert widths[0] <= WIDTH_ON_A_PHONE < widths[1]
+    assert tooltips(drawn.narrow) == tooltips(drawn.svg)
 
 
 def test_the_only_series_of_dots_is_named_too() -> None:
@@ -431,7 +461,7 @@ def test_pages_head_charts_and_files_have_the_title_in_the_picture(drawing: char
 def test_files_and_specifications_say_that_answers_are_simulated(form: ChartForm) -> None:
     simulated = chart(form, one_of(form), is_simulated=True)
     drawing = charts.draw(simulated)
-    assert charts.SIMULATED not in texts(drawing.svg)
-    assert charts.SIMULATED in texts(charts.for_file(drawing.svg, simulated))
-    assert charts.SIMULATED in str(drawing.specification)
-    assert charts.SIMULATED not in str(charts.draw(chart(form, one_of(form))).specification)
+    assert chart_specification.SIMULATED not in texts(drawing.svg)
+    assert chart_specification.SIMULATED in texts(charts.for_file(drawing.svg, simulated))
+    assert chart_specification.SIMULATED in str(drawing.specification)
+    assert chart_specification.SIMULATED not in str(charts.draw(chart(form, one_of(form))).specification)

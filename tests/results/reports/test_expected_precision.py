@@ -36,11 +36,12 @@ def test_a_small_study_of_all_instances_is_told_nothing_that_cannot_be() -> None
         ("with twice the people", 4, 12, 48),
         ("with half the questions each", 2, 6, 12),
     ]
-    reason = "Only one person answered, so there is no interval for other people."
-    assert scores.notes[0] == f"No interval with half the people: {reason}"
+    assert scores.notes[0] == (
+        "With half the people: only one person answered, so there is no interval for other people."
+    )
     assert (agreement.rows, agreement.notes) == (
         [],
-        ["Expected precision of agreement: no interval. Fewer than 20 questions: no interval can be relied on."],
+        ["Expected precision of agreement: no interval. Fewer than 20 questions: too few for a reliable interval."],
     )
 
 

@@ -10,6 +10,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from background import jobs
 from background.tasks import run_job
+from results.exporting.licences import is_recognised
 from results.models import Export, Release, ReleasePseudonym
 from studies.models import Membership, Study
 from studies.permissions import Role
@@ -114,6 +115,50 @@ def test_what_cannot_be_made_is_refused_in_words_and_the_form_is_kept(
     assert "@misc{birds}" in response.content.decode()
     assert not Export.objects.exists()
     assert not Release.objects.exists()
+
+
+@pytest.mark.usefixtures("answered")
+def test_a_licence_that_nobody_knows_is_confirmed_before_it_is_frozen(ask: Ask) -> None:
+    form = {"do": "new", "licence": "banana licence!"}
+    response = ask(**form)
+    assert response.status_code == 409
+    assert "“banana licence!” is neither an SPDX name nor an address" in response.content.decode()
+    assert not Release.objects.exists()
+    ask(**form, own_licence="banana licence!")
+    assert Release.objects.get().licence == "banana licence!"
+
+
+@pytest.mark.usefixtures("answered")
+def test_a_new_release_with_the_name_of_another_is_refused(ask: Ask) -> None:
+    ask(do="new", licence="MIT")
+    again = ask(do="new", licence="MIT")
+    assert again.status_code == 409
+    assert "The release v1 already exists and does not change." in again.content.decode()
+    assert Export.objects.count() == 1
+
+
+@pytest.mark.usefixtures("answered")
+def test_a_long_name_of_a_release_is_refused_and_kept(client: Client, ask: Ask) -> None:
+    assert "maxlength" not in client.get(ASK).content.decode().partition('id="name"')[2].partition(">")[0]
+    page = ask(do="new", name="v" * 200).content.decode()
+    assert "Use up to 40 letters, digits, dots, dashes and underscores" in page
+    assert f'value="{"v" * 200}"' in page
+
+
+@pytest.mark.parametrize(
+    ("licence", "known"),
+    [
+        *(("MIT", True), ("CC BY 4.0", True), ("cc-by-sa-4.0", True), ("MIT OR Apache-2.0", True)),
+        *(
+            ("https://example.org/terms", True),
+            ("banana licence!", False),
+            ("http://[", False),
+            ("javascript:1", False),
+        ),
+    ],
+)
+def test_spdx_names_and_addresses_are_known_licences(licence: str, known: bool) -> None:
+    assert is_recognised(licence) is known
 
 
 @pytest.mark.usefixtures("at_once", "answered")

@@ -57,6 +57,7 @@ def test_an_amount_in_another_currency_than_the_study_is_left_for_the_schema_to_
         ),
         ("0.500", "It has more than two decimals. Write an amount such as 8.00."),
         ("eight", "Write an amount such as 8.00."),
+        ("99999999999", "It is too large: at most 999999.99. Write an amount such as 8.00."),
     ],
 )
 def test_it_is_said_what_is_wrong_with_an_amount(typed: str, said: str) -> None:

@@ -130,13 +130,13 @@ def test_a_right_answer_that_is_no_option_is_refused(cell: Any) -> None:
             MAPPING,
             "The file: Its header has 2 columns without a name. Give each a name, or delete it.",
         ),
-        ("id,text,a,b,best\n1,,a.jpg,b.jpg,\n", MAPPING, "Record 1, caption: The row has no caption."),
+        ("id,text,a,b,best\n1,,a.jpg,b.jpg,\n", MAPPING, "Record 1, text: The row has no caption."),
         ("id,text,a,b,best\n1,A vase.,,,\n", MAPPING, "Record 1, a: The row names no image."),
-        ("id,text,a,b,best\n,A vase.,a.jpg,b.jpg,\n", MAPPING, "Record 1, key: The row has no key."),
+        ("id,text,a,b,best\n,A vase.,a.jpg,b.jpg,\n", MAPPING, "Record 1, id: The row has no key."),
         (
             "id,text,a,b,best\n1,A vase.,../a.jpg,b.jpg,\n",
             MAPPING,
-            "Record 1, candidate: The file name ../a.jpg leads out",
+            "Record 1, a or b: The file name ../a.jpg leads out",
         ),
         ("id,text,a,b,best\n1,A vase.,a.jpg\n", MAPPING, "Record 1: The row has 3 fields where the header has 5."),
         (

@@ -117,6 +117,7 @@ PRIVATE = {
     "/studies/birds/birds-step-3/personal-links/": changing((FINE, 409)),
     "/studies/birds/birds-step-3/exports/": changing((FINE, ELSEWHERE), viewer=(FINE, 403)),
     "/studies/birds/birds-step-3/preview/": all_alike((FINE, 303)),
+    "/studies/birds/birds-step-3/picture/": all_alike(LOOK),
     "/studies/birds/birds-step-3/preview/phone/": all_alike(LOOK),
     # Without a name.
     "/studies/birds/birds-step-3/releases/": changing((FINE, 409), viewer=(FINE, 403)),
@@ -139,6 +140,7 @@ PRIVATE = {
     "/imports/1/": all_alike(LOOK),
     "/imports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/imports/1/again/": changing((ELSEWHERE, ELSEWHERE)),
+    "/imports/1/images/": changing((ELSEWHERE, ELSEWHERE)),
     "/imports/1/mapping/": changing((ELSEWHERE, ELSEWHERE)),
     "/imports/1/problems/": all_alike(LOOK),
     "/projects/birds/models/": all_alike(LOOK),
@@ -151,6 +153,7 @@ PRIVATE = {
     "/projects/birds/pipelines/": changing((FINE, 409), viewer=(FINE, 403)),
     # One that ended long ago: there is nothing to cancel, and nothing to make.
     "/pipelines/1/": all_alike(LOOK),
+    "/pipelines/1/delete/": changing((ELSEWHERE, ELSEWHERE)),
     "/pipelines/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/pipelines/1/go-on/": changing((ELSEWHERE, ELSEWHERE)),
     # One that was cancelled: there is nothing to cancel, and one can go on with it.
@@ -175,7 +178,17 @@ PUBLIC = {
 # Of an upload nobody is told but who makes it (`test_uploads`).
 UPLOAD = "/uploads/00000000-0000-4000-8000-000000000000/"
 OWN_ALONE = (
-    *("/", "/search/", "/help/", "/jobs/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/"),
+    *(
+        "/",
+        "/search/",
+        "/help/",
+        "/jobs/",
+        "/password/",
+        "/new-project/",
+        "/new-project/slug/",
+        "/tokens/",
+        "/tokens/1/revoke/",
+    ),
     *(UPLOAD, f"{UPLOAD}rows/", f"{UPLOAD}mapping/"),
     *("/hub-downloads/1/", "/hub-downloads/1/cancel/"),
     *("/account/", "/account/name/", "/account/mail/"),
@@ -198,7 +211,7 @@ NO_PAGES = {
     *("/projects/birds/results/cost.csv", "/studies/birds/birds-step-3/results/cost.csv"),
     f"/projects/birds/charts/{DIGEST}.svg",
     *("/projects/birds/report/md/", "/exports/1/download/", "/releases/1/provider-ids/", "/imports/1/problems/"),
-    "/studies/birds/birds-step-3/preview/",
+    *("/studies/birds/birds-step-3/preview/", "/studies/birds/birds-step-3/picture/"),
     "/projects/birds/new-study/pictures/best_of_n/",
 }
 # The forms that somebody meets in all the pages that they may see.

@@ -193,14 +193,37 @@ def test_what_somebody_chose_on_the_home_page_follows_their_new_project(then: st
 
 def test_a_project_gets_a_short_name_whatever_script_its_name_is_in(newcomer: User) -> None:
     browser = signed_in(newcomer)
-    names = ["我的基准数据集", "我的基准数据集", "مشروع الصور ab", "Cats of 東京", "Café", "x" * 200]
-    made = [browser.post("/new-project/", {"name": name}) for name in names]
-    # The second is the first, sent twice.
-    assert [page.status_code for page in made] == [302] * 6
-    assert made[0]["Location"] == made[1]["Location"]
-    assert [project.slug for project in Project.objects.order_by("pk")] == [
-        *("project", "project-2", "cats-of", "cafe", "x" * 46),
-    ]
+    names = ["Cats of 東京", "Café", "x" * 200]
+    made = [browser.post("/new-project/", {"name": name}) for name in [*names, "Café"]]
+    # The last is the second, sent twice.
+    assert [page.status_code for page in made] == [302] * 4
+    assert made[1]["Location"] == made[3]["Location"]
+    assert [project.slug for project in Project.objects.order_by("pk")] == ["cats-of", "cafe", "x" * 46]
+
+
+@pytest.mark.parametrize("name", ["我的基准数据集", "مشروع الصور ab"])
+def test_a_short_name_that_says_little_is_shown_before_it_is_used(name: str, newcomer: User) -> None:
+    browser = signed_in(newcomer)
+    asked = browser.post("/new-project/", {"name": name})
+    assert asked.status_code == 409
+    assert not Project.objects.exists()
+    page = asked.content.decode()
+    assert 'value="project"' in page
+    assert "This is a suggestion, because the name has few Latin letters." in page
+    assert browser.get("/new-project/slug/", {"name": name}).json() == {"slug": "project"}
+    browser.post("/new-project/", {"name": name, "slug": "images"})
+    assert Project.objects.get().slug == "images"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("", "Name: It is empty. Write a name, such as Birds and fish."), ("x" * 201, "Write at most 200 characters.")],
+)
+def test_a_name_that_cannot_be_used_is_the_only_complaint(name: str, told: str, newcomer: User) -> None:
+    page = signed_in(newcomer).post("/new-project/", {"name": name}).content.decode()
+    assert told in page
+    assert "Use letters, digits, hyphens and underscores only." not in page
+    assert name in page
 
 
 def test_a_short_name_that_somebody_else_has_gets_a_number(newcomer: User, owner: User) -> None:

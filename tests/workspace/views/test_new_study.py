@@ -115,7 +115,7 @@ def test_the_name_is_on_the_first_screen(editor: Client) -> None:
     page = editor.get(FORM, follow=True)
     names = [field.name for section in page.context["form"].first for field in section.fields]
     assert names[:2] == ["study", "title"]
-    assert "Unless you change it, it follows the title." in words_of(page)
+    assert "If you change the title, it follows the title until you type a name." in words_of(page)
 
 
 def test_the_name_follows_the_title_after_an_error_until_it_is_typed(editor: Client) -> None:
@@ -172,8 +172,67 @@ def test_the_consequences_follow_what_is_typed(editor: Client, project: Project)
     assert "The consent page says 20 minutes; the estimate of the study is 30." in shown
     shown = editor.post(f"{NEW}foresee/", typed | {"answers": "many"}).content.decode()
     assert "“Answers per question” must be a whole number" in shown
+    shown = editor.post(f"{NEW}foresee/", typed | {"time.estimated_minutes": ""}).content.decode()
+    assert "“Minutes per survey” is empty, so 30 minutes are assumed." in shown
     assert editor.post(f"{NEW}foresee/", {"source": "["}).status_code == 200
     assert not Study.objects.exists()
+
+
+def test_missing_image_files_are_counted_and_lead_to_where_they_are_added(editor: Client, project: Project) -> None:
+    InstanceImage.objects.update(image=None)
+    page = editor.get(NEW)
+    fits = {each.kind.name for each in page.context["types"] if each.lacks_files}
+    assert fits == {"best_of_n", "compare", "describe"}
+    shown = words_of(page)
+    # Three instances of four candidates.
+    assert "12 image files of" in shown
+    assert f'<a href="/projects/{project.slug}/imports/new/">add the images</a>' in shown
+    assert "question-picture" not in shown
+    typed = form(editor.get(FORM, follow=True))
+    preview = words_of(editor.post(f"{NEW}foresee/", typed))
+    assert "None of the 3 selected instances can be asked about, so a launch is refused." in preview
+    assert "12 image files are missing." in preview
+
+
+def test_instances_that_cannot_be_asked_about_are_counted_before_the_draft_is_made(
+    editor: Client, project: Project
+) -> None:
+    make_instance(project, "vase-3", candidates=0)
+    typed = form(editor.get(FORM, follow=True))
+    context = editor.post(f"{NEW}foresee/", typed).context
+    unaskable = context["unaskable"]
+    assert (unaskable.count, unaskable.tried, unaskable.selected) == (1, 4, 4)
+    shown = words_of(editor.post(f"{NEW}foresee/", typed))
+    assert "1 of the 4 selected instances cannot be asked about, so a launch is refused." in shown
+    assert "For example: Instance vase-3 has 0 images in the role candidate" in shown
+
+
+def test_a_role_that_no_instance_has_is_said_in_the_preview(editor: Client) -> None:
+    typed = form(editor.get(FORM, follow=True), **{"ask.images": "photo"})
+    shown = words_of(editor.post(f"{NEW}foresee/", typed))
+    assert "names the role photo, but no instance of the project has images in it" in shown
+
+
+def test_a_draft_is_not_its_own_source(editor: Client, project: Project) -> None:
+    study = create_draft(project, instances=0)
+    page = editor.get(f"/studies/{project.slug}/{study.slug}/form/")
+    assert study.accepts
+    sources = next(each for each in page.context["form"].all_fields() if each.name == "instances.from")
+    assert study.slug not in sources.choices
+    # The role that it adds itself is none of its instances' either.
+    shown = next(each for each in page.context["form"].all_fields() if each.name == "ask.images")
+    assert list(shown.choices) == ["candidate"]
+
+
+def test_the_overview_of_a_draft_shows_what_a_launch_would_create(editor: Client, project: Project) -> None:
+    study = create_draft(project, instances=0)
+    page = editor.get(f"/studies/{project.slug}/{study.slug}/")
+    assert page.context["plan"].questions == 3
+    shown = page.content.decode()
+    assert shown.count("then launch it") == 1
+    assert f'<iframe src="/studies/{project.slug}/{study.slug}/picture/"' in shown
+    assert "<dt>Questions</dt><dd>3</dd>" in shown
+    assert "A map, vase-0." in editor.get(f"/studies/{project.slug}/{study.slug}/picture/").content.decode()
 
 
 def test_roles_and_studies_are_chosen_from_those_that_are_there(editor: Client, project: Project) -> None:
@@ -231,7 +290,7 @@ def test_a_launch_says_before_it_begins_that_an_instance_cannot_be_asked_about(
     page = editor.get("/studies/vases/best-vase/launch/")
     assert [*map(str, page.context["problems"])] == [
         "Instance vase-1 has 0 images in the role candidate; best_of_n needs 2 to 9.",
-        "Correct these, or choose other instances by type, subtype, split or key.",
+        "Correct these, or choose other instances by type, subtype, split, tag or key.",
     ]
     assert "plan" not in page.context
 
@@ -274,7 +333,9 @@ def test_a_project_without_instances_says_which_questions_make_a_dataset(editor:
     project.instances.all().delete()
     page = words_of(editor.get(NEW, follow=True))
     assert page.count("Measures people; makes no dataset.") == 2
-    assert page.count("Accepts instances for a dataset.") == 7
+    # A kind that only collects accepts whatever people answer.
+    assert page.count("Keeps all answers as a dataset.") == 4
+    assert page.count("Accepts instances for a dataset.") == 3
 
 
 def test_the_design_says_in_sentences_what_was_chosen(editor: Client, project: Project) -> None:

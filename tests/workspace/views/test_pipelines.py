@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from background.models import Job, JobState
+from evaluation.blind.accuracy import BlindAccuracy
 from making.models import Candidate, Pipeline
 from studies.models import Project
 from tests.factories import NOON, draw_instance, make_instance, make_member, make_project
@@ -135,6 +136,23 @@ def test_a_failure_says_what_to_do(client: Client, sent: list[Job]) -> None:
     run_now(sent[0], now=NOON)
     assert "No instance of the project has a caption in the role title." in client.get(page).content.decode()
     assert "Failed" in client.get(PAGE).content.decode()
+
+
+def test_a_gate_that_stops_says_what_it_counted_and_candidates_wait(client: Client, sent: list[Job]) -> None:
+    gate = "- {filter: length, at_most: 8}\n      - {filter: blind-solvability, at_most: 0.5}"
+    page = post(client, source=FILE.replace("- {filter: length, at_most: 8}", gate))["Location"]
+    with pytest.MonkeyPatch.context() as found:
+        # Of so few captions nothing can be said for certain.
+        certain = BlindAccuracy(share=1, low=0.9, high=1, chance=0.5, n=3, groups=3)
+        found.setattr("making.filters.blind_solvability.accuracy_of", lambda cases: certain)
+        run_now(sent[0], now=NOON)
+    text = client.get(page).content.decode()
+    counted = "A blind classifier tells the made text in 100.0 % of 3 pairs, 95 % CI 90.0–100.0; guessing gives 50 %."
+    assert f"{counted} The interval is above the bound of 50 %, so no instances were made." in text
+    assert f"<li>blind-solvability: {counted}</li>" in text
+    assert "<p>3 waiting for filters</p>" in text
+    assert "Waiting for its filters" in text
+    assert client.get(page).context["instances"] == 0
 
 
 def test_its_progress_is_a_fragment_that_asks_for_itself(client: Client, sent: list[Job]) -> None:

@@ -35,6 +35,15 @@ def text(client: Client, address: str = PAGE) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", page))
 
 
+def test_networks_that_are_refused_stay_in_their_field(client: Client, study: Study) -> None:
+    page = client.post("/studies/birds/birds-step-3/networks/", {"networks": "192.0.2.7\n300.1.1.1"})
+    shown = page.content.decode()
+    assert page.status_code == 409
+    assert "192.0.2.7\n300.1.1.1</textarea>" in shown
+    assert "is neither an address nor a network" in shown
+    assert Study.objects.get(pk=study.pk).open_networks == ""
+
+
 def test_the_page_shows_how_far_the_study_is(client: Client, study: Study) -> None:
     session = sit_down(study, "pid-1")
     answer(session, questions(study)[0], "candidate-1", send_ms=4000)

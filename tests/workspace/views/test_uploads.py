@@ -142,6 +142,56 @@ def test_an_archive_that_leads_out_is_refused_with_a_sentence(editor: Client) ->
     assert "Nothing was imported." in page
 
 
+def test_images_without_rows_are_kept_and_the_rows_follow(editor: Client) -> None:
+    sent = {"images": [SimpleUploadedFile("a.zip", zipped(red=jpeg("red")))]}
+    response = editor.post(NEW, {"format": "jsonl", **sent})
+    page = response.content.decode()
+    assert response.status_code == 409
+    assert "Your images arrived, but there is no file with rows" in page
+    assert "images: a.zip" in page
+    upload = Upload.objects.get()
+    rows = SimpleUploadedFile("vases.jsonl", row("red", "red.jpg"))
+    editor.post(NEW, {"format": "jsonl", "upload": str(upload.pk), "rows": [rows], "at_once": "1"})
+    work()
+    assert Instance.objects.get().images.get().image is not None
+
+
+def _failed_without_images(editor: Client, **form: str) -> Import:
+    rows = SimpleUploadedFile("vases.jsonl", row("red", "red.jpg"))
+    editor.post(NEW, {"format": "jsonl", "rows": [rows], **form})
+    work()
+    failed = Import.objects.get()
+    assert failed.first_problems == [
+        "The file: The rows name images, but there are none. "
+        "Choose their folder or zip, or choose to let images come later."
+    ]
+    return failed
+
+
+def test_missing_images_are_added_without_sending_the_rows_again(editor: Client) -> None:
+    failed = _failed_without_images(editor, at_once="1")
+    page = editor.get("/projects/vases/imports/").content.decode()
+    assert f'href="/imports/{failed.pk}/images/"' in page
+    assert "--images" not in page.partition("Import files from the server")[0]
+    address = f"/imports/{failed.pk}/images/"
+    assert "Add images" in editor.get(address).content.decode()
+    refused = editor.post(address)
+    assert refused.status_code == 409
+    assert "You chose no images." in refused.content.decode()
+    editor.post(address, {"images": [SimpleUploadedFile("a.zip", zipped(red=jpeg("red")))]})
+    work()
+    assert Instance.objects.get().images.get().image is not None
+
+
+def test_a_failed_import_lets_its_images_come_later(editor: Client) -> None:
+    failed = _failed_without_images(editor)
+    assert 'name="images_later"' in editor.get("/projects/vases/imports/").content.decode()
+    editor.post(f"/imports/{failed.pk}/again/", {"images_later": "1"})
+    work()
+    again = Import.objects.exclude(pk=failed.pk).get()
+    assert (again.error, again.images_later, again.dry_run) == ("", True, True)
+
+
 @pytest.mark.parametrize(
     ("form", "sentence"),
     [

@@ -37,6 +37,7 @@ from studies.actions.imports.table_preview import NO_ROWS, sample_of_upload
 from studies.actions.imports.uploads import (
     IMAGES,
     PARTS,
+    MisplacedPiece,
     begin_upload,
     convert_arrow_files,
     extract_tables,
@@ -47,6 +48,7 @@ from studies.actions.imports.uploads import (
 )
 from studies.errors import StudyError
 from studies.importing import IMPORTERS, TABLE, describe_format, likely_format, problem_with_format
+from studies.importing.base import OR_LATER
 from studies.importing.captions import RULE_TITLES
 from studies.models import Import, Project, Upload
 from studies.permissions import Verb
@@ -55,6 +57,7 @@ from workspace.views.projects.uploads import own_upload
 IMPORTS_PER_PAGE = 20
 AS_IS = "as-is-v1"
 MOST_LEFT_NAMED = 5
+KEPT_IMAGES = "Your images arrived, but there is no file with rows, also not in a zip. Choose the file with your rows."
 PROBLEM_COLUMNS = ("file", "record", "field", "reason")
 
 
@@ -93,7 +96,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
             convert_arrow_files(upload)
             rows = rows_of(upload)
             if not rows:
-                raise StudyError(NO_ROWS)
+                raise StudyError(KEPT_IMAGES if received_bytes(upload, IMAGES) else NO_ROWS)
             if left:
                 messages.info(request, _say_left(rows, left))
             with open_file(rows[0]) as stream:
@@ -114,7 +117,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
             problems = error.problems
         except ImportRefused as error:
             problems = (error.problems[0].reason,)
-    if upload is not None and not rows_of(upload):
+    if upload is not None and not any(received_bytes(upload, part) for part in PARTS):
         upload = None
     likely = likely if likely != given["format"] else ""
     shown = {"given": given, "problems": problems, "likely": likely, "upload": upload}
@@ -152,8 +155,8 @@ def _upload_of(request: HttpRequest, project: Project) -> Upload:
             raise Http404 from error
         if upload.project_id != project.pk:
             raise Http404
-        return upload
-    upload = begin_upload(project, signed_in_user(request), timezone.now())
+    else:
+        upload = begin_upload(project, signed_in_user(request), timezone.now())
     for part in PARTS:
         for file in request.FILES.getlist(part):
             receive(upload, part, file.name or "", file, offset=0, most=file.size or 0)
@@ -251,16 +254,54 @@ def cancel(request: HttpRequest, one: Import) -> HttpResponse:
 @import_view(Verb.IMPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def repeat(request: HttpRequest, one: Import) -> HttpResponse:
-    """Repeat a failed import. A GET redirects to the list."""
+    """Repeat a failed import, also without its images (`images_later`). A GET redirects to the list."""
     if request.method == "POST":
         try:
-            asked = request_again(wanted=one, by=signed_in_user(request), now=timezone.now())
+            _repeat(request, one)
         except StudyError as error:
             messages.error(request, str(error))
-        else:
-            if asked.job is not None:
-                send(asked.job)
     return redirect("project_imports", one.project.slug)
+
+
+def _repeat(request: HttpRequest, one: Import) -> None:
+    """Queue an import again with what its upload has now. Raises StudyError."""
+    later = True if "images_later" in request.POST else None
+    asked = request_again(wanted=one, by=signed_in_user(request), now=timezone.now(), images_later=later)
+    if asked.job is not None:
+        send(asked.job)
+
+
+@import_view(Verb.IMPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def add_images(request: HttpRequest, one: Import) -> HttpResponse:
+    """Add images to the files of an import that failed without them, and repeat it. Only for who sent the files."""
+    if one.upload_id is None or not one.lacks_images:
+        messages.info(request, "This import waits for no images.")
+        return redirect("project_imports", one.project.slug)
+    upload = own_upload(request, one.upload_id)
+    problem = ""
+    if request.method == "POST":
+        try:
+            added = request.POST.get("upload") or _receive_images(request, upload)
+            if added or "images_later" in request.POST:
+                _repeat(request, one)
+                return redirect("project_imports", one.project.slug)
+            problem = f"You chose no images. Choose a zip or image files, {OR_LATER}"
+        except StudyError as error:
+            problem = str(error)
+    context = {"project": one.project, "import": one, "upload": upload, "problem": problem}
+    return render(request, "workspace/imports/images.html", context, status=409 if problem else 200)
+
+
+def _receive_images(request: HttpRequest, upload: Upload) -> int:
+    """Add the images that came with a form to an upload; return how many. Raises StudyError."""
+    files = request.FILES.getlist(IMAGES)
+    for file in files:
+        try:
+            receive(upload, IMAGES, file.name or "", file, offset=0, most=file.size or 0)
+        except MisplacedPiece as error:
+            raise StudyError(f"You sent a file called {file.name} before. Rename it, or leave it out.") from error
+    return len(files)
 
 
 @import_view(Verb.VIEW)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import cleandoc
 from pathlib import Path
 
 from django.conf import settings
@@ -17,8 +18,9 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from background.tasks import send
 from making.actions.accepted import studies_of
+from making.actions.deletion import delete_pipeline
 from making.actions.pipelines import cancel_pipeline, request_pipeline, request_trial
-from making.filters import FILTERS, get_filter
+from making.filters import FILTERS, BaseFilter, get_filter
 from making.makers import MAKERS, get_maker
 from making.models import Pipeline
 from making.queries.stage_graph import StageGraph, stage_graph
@@ -30,6 +32,7 @@ from studies.errors import StudyError
 from studies.models import Project
 from studies.permissions import Verb
 from studies.picture_handles import handle_of
+from studies.wording import format_count
 
 EXAMPLE_FILE = Path(settings.BASE_DIR) / "making" / "designs" / "word-swaps.yaml"
 # On a project's overview.
@@ -67,7 +70,7 @@ def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
         "source": source,
         "problems": problems,
         "makers": [(f"{family}:{policy}", about) for family in MAKERS for policy, about in _policies(family)],
-        "filters": [(name, (get_filter(name).__doc__ or "").strip()) for name in FILTERS],
+        "filters": [(name, _summary(get_filter(name))) for name in FILTERS],
         "may": may_do(request, project),
     }
     return render(request, "workspace/pipelines/list.html", context, status=409 if problems else 200)
@@ -83,6 +86,11 @@ def latest_pipelines(project: Project) -> list[tuple[Pipeline, StageGraph, set[s
 
 def _is_id(request: HttpRequest) -> bool:
     return request.GET.get("from", "").isdecimal() and len(request.GET["from"]) < 18
+
+
+def _summary(judge: type[BaseFilter]) -> str:
+    """Return what a filter does: the first paragraph of its docstring."""
+    return cleandoc(judge.__doc__ or "").partition("\n\n")[0]
 
 
 def _policies(family: str) -> list[tuple[str, str]]:
@@ -181,3 +189,18 @@ def go_on(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
             if job is not None:
                 send(job)
     return redirect("pipeline", pipeline.pk)
+
+
+@_pipeline_view(Verb.IMPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
+    """Delete a pipeline with everything that it made. A GET leads to its page."""
+    if request.method != "POST":
+        return redirect("pipeline", pipeline.pk)
+    try:
+        count = delete_pipeline(pipeline=pipeline, by=signed_in_user(request), now=timezone.now())
+    except StudyError as error:
+        messages.error(request, str(error))
+        return redirect("pipeline", pipeline.pk)
+    messages.success(request, f"The pipeline {pipeline.name} was deleted with {format_count(count, 'instance')}.")
+    return redirect("project_pipelines", pipeline.project.slug)

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from background.tasks import send
 from results.queries.studies.overview import project_counts
+from results.views.form_values import read_field
 from results.views.guards import may_do, project_view, signed_in_user
 from simulation.actions.demo_project import request_demo
 from studies.actions.projects import projects as actions
@@ -49,12 +50,16 @@ def new(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied
     given = {name: request.POST.get(name, "").strip() for name in ("slug", "name")}
     then = request.POST.get("then", request.GET.get("then", ""))
+    # A name in another script says little about the slug, which stays for good: it is shown before it is used.
+    asks_slug = bool(given["name"]) and not given["slug"] and not _is_latin(given["name"])
     if given["name"]:
         given["slug"] = given["slug"] or _derived_slug(given["name"], signed_in_user(request))
     problems: tuple[str, ...] = ()
     made: Project | None = None
-    if request.method == "POST":
+    if request.method == "POST" and not asks_slug:
         try:
+            if not given["name"]:
+                raise StudyError("Name: It is empty. Write a name, such as Birds and fish.")
             made = actions.make_project(**given, by=signed_in_user(request), now=timezone.now())
         except StudyError as error:
             problems = error.problems
@@ -64,8 +69,23 @@ def new(request: HttpRequest) -> HttpResponse:
             note_created(request, made)
             messages.success(request, "The project was created. You are its owner.")
             return redirect(_next_page(made, then))
-    context = {"given": given, "problems": problems, "then": then, "protocol": shipped_designs().get(then)}
-    return render(request, "workspace/new_project.html", context, status=409 if problems else 200)
+    context = {
+        "given": given,
+        "problems": problems,
+        "asks_slug": asks_slug,
+        "then": then,
+        "protocol": shipped_designs().get(then),
+    }
+    return render(request, "workspace/new_project.html", context, status=409 if problems or asks_slug else 200)
+
+
+@never_cache
+@login_required
+@require_safe
+def derive_slug(request: HttpRequest) -> JsonResponse:
+    """Return the slug that a new project of this name would get, "" without a name."""
+    name = read_field(request.GET, "name")
+    return JsonResponse({"slug": _derived_slug(name, signed_in_user(request)) if name else ""})
 
 
 def _find_empty_project(*, slug: str, name: str, owner: User) -> Project | None:
@@ -79,12 +99,16 @@ def _derived_slug(name: str, user: User) -> str:
 
     One that their project of the same name has is returned too, so that a form sent twice makes no second project.
     """
-    whole = slugify(name, allow_unicode=True).replace("-", "")
-    latin = slugify(name)[: LONGEST_SLUG - 4].strip("-")
-    base = latin if 2 * len(slugify(name).replace("-", "")) > len(whole) else "project"
+    base = slugify(name)[: LONGEST_SLUG - 4].strip("-") if _is_latin(name) else "project"
     slugs = chain([base], (f"{base}-{number}" for number in count(2)))
     of_others = Project.objects.exclude(pk__in=user.projects.filter(name=name))
     return next(slug for slug in slugs if not of_others.filter(slug=slug).exists())
+
+
+def _is_latin(name: str) -> bool:
+    """Whether a slug can keep most letters of `name`."""
+    whole = slugify(name, allow_unicode=True).replace("-", "")
+    return 2 * len(slugify(name).replace("-", "")) > len(whole)
 
 
 def _next_page(project: Project, then: str) -> str:

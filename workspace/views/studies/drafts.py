@@ -10,10 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions.launching.study_jobs import cancel_study_job
+from results.queries.studies.overview import waiting_images
 from results.views.guards import may_do, project_view, signed_in_user, study_view
 from studies.actions.drafts import (
     DraftChanged,
@@ -131,17 +131,13 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         "types": types,
         "material": material,
         "missing": [each for each in types if each.ask is None and material],
+        "waiting": waiting_images(project),
     }
     return render(request, "workspace/drafts/new.html", context, status=409 if problems else 200)
 
 
 def confirm_draft(request: HttpRequest, study: Study) -> None:
-    preview = reverse("study_preview", args=[study.project.slug, study.slug])
-    said = format_html(
-        'The draft was created. Look at its <a href="{}">preview</a>, then launch it.',
-        preview,
-    )
-    messages.success(request, said)
+    messages.success(request, f"The draft {study.slug} was created.")
 
 
 def _read_study_file(request: HttpRequest) -> tuple[str, list[Problem]]:

@@ -18,6 +18,7 @@ from annotation.actions.launching.extend_study import ExtensionKind, ExtensionRe
 from annotation.actions.launching.study_jobs import is_large, last_study_job, request_extension
 from background.tasks import send
 from results.actions.participants import foresee
+from results.queries.studies.overview import waiting_for_launch
 from results.views.guards import signed_in_user, study_view
 from studies.actions.conditions import untested_warning
 from studies.design.model import MOST_ANSWERS
@@ -119,6 +120,7 @@ def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
         "typed": typed,
         "preview": preview,
         "problems": problems,
+        "waiting": waiting_for_launch(study) if problems and extension is EXTENSIONS["instances"] else None,
         "can_mail": mail.can_send(),
     }
     refused = request.method == "POST"

@@ -10,9 +10,12 @@ from django.conf import settings
 
 from analytics.intervals.expected_widths import approximate_width, expected_alpha
 from analytics.work.pay import implied_hourly_pay, platform_fee, rewards
+from annotation.actions.launching import launch
 from annotation.minimum_pay import is_underpaid, is_unusually_high, minimum_hourly_pay
+from results.queries.studies.overview import waiting_for_launch
 from results.reports.expected_precision import Kind, PlannedStudy
-from studies.actions.studies import Plan
+from studies.actions.projects.roles import check_roles
+from studies.actions.studies import Plan, unaskable_instances
 from studies.design import Design
 from studies.design.sentences import describe_questions
 from studies.kinds import get_kind
@@ -107,6 +110,23 @@ def launch_preview(study: Study, plan: Plan) -> dict[str, Any]:
         "outlay": launch_cost(design, plan),
         "fee_percent": settings.PLATFORM_FEE_PERCENT,
         "consent_minutes": consent_minutes(design),
+    }
+
+
+def preview_draft(study: Study) -> dict[str, Any]:
+    """Return what a launch of a draft would create, cost and tell, and what prevents it. It need not be saved.
+
+    Raises StudyError.
+    """
+    check_roles(study.project, study.design, study.fed_by)
+    plan = launch.foresee(study)
+    unaskable = unaskable_instances(study) if study.fed_by is None else None
+    return launch_preview(study, plan) | {
+        "precision": precision_sentence(study.design, plan),
+        "fed_by": study.fed_by,
+        "unaskable": unaskable,
+        "waiting": waiting_for_launch(study) if unaskable else None,
+        "project": study.project,
     }
 
 

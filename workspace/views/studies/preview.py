@@ -76,10 +76,26 @@ def question_picture(request: HttpRequest, project: Project, kind: str) -> HttpR
     asked = question_type(project, kind) if kind in KINDS else None
     if asked is None or asked.question is None:
         raise Http404
-    question = Question(kind=kind, content=asked.question.content)
-    order = shown_order(asked.kind, question.content, seed="picture", annotator=0, question=0)
+    return _picture(request, Question(kind=kind, content=asked.question.content))
+
+
+@csp_replace({"frame-ancestors": [SELF]})
+@xframe_options_sameorigin
+@study_view(Verb.VIEW)
+@require_safe
+def study_picture(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show the first question of a study, for display only."""
+    asked = next(iter(_questions_asked(study)), None)
+    if asked is None:
+        raise Http404
+    return _picture(request, Question(kind=asked["kind"], content=asked["content"]))
+
+
+def _picture(request: HttpRequest, question: Question) -> HttpResponse:
+    kind = get_kind(question.kind)
+    order = shown_order(kind, question.content, seed="picture", annotator=0, question=0)
     page = question_page(question, study=0, order=order, slot=0, number=1, total=1, action="")
-    return render(request, "workspace/drafts/picture.html", {"kind": asked.kind, "page": page})
+    return render(request, "workspace/drafts/picture.html", {"kind": kind, "page": page})
 
 
 # The surrounding page belongs to this site.

@@ -20,6 +20,7 @@ from studies.errors import StudyError
 from studies.models import Study
 from studies.permissions import Verb
 from studies.wording import format_count
+from workspace.views.studies.study import recruit_page
 
 
 @study_view(Verb.RUN)
@@ -72,14 +73,12 @@ def release_network(request: HttpRequest, study: Study, session: int) -> HttpRes
 @require_POST
 def exempt_networks(request: HttpRequest, study: Study) -> HttpResponse:
     """Exempt the submitted networks from the limit on places."""
+    networks = read_field(request.POST, "networks")
     try:
-        network_places.exempt_networks(
-            study=study, networks=read_field(request.POST, "networks"), by=signed_in_user(request), now=timezone.now()
-        )
+        network_places.exempt_networks(study=study, networks=networks, by=signed_in_user(request), now=timezone.now())
     except StudyError as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, "Saved. These networks may hold any number of places.")
+        return recruit_page(request, study, networks=networks, problem=str(error))
+    messages.success(request, "Saved. These networks may hold any number of places.")
     return redirect(f"{reverse('study_recruit', args=[study.project.slug, study.slug])}#networks")
 
 

@@ -54,6 +54,7 @@ from results.views.form_values import read_field
 from results.views.guards import may_do, redirect_old_address, signed_in_user, study_view
 from studies.actions import studies
 from studies.actions.completion_codes import used_codes
+from studies.actions.questions import sample_questions
 from studies.eligibility import RULES as ELIGIBILITY
 from studies.eligibility import get_rule
 from studies.errors import StudyError
@@ -61,7 +62,7 @@ from studies.models import UNDER_WAY, BlindScore, Study, StudyState
 from studies.permissions import Verb
 from throttle.networks import network_of
 from workspace.views.studies.drafts import file_form
-from workspace.views.studies.launch_preview import launch_preview, planned_study
+from workspace.views.studies.launch_preview import launch_preview, planned_study, preview_draft
 from workspace.views.studies.overview_charts import overview_of
 from workspace.views.studies.study_form import locate_problems
 
@@ -278,9 +279,20 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
     }
     if study.state == StudyState.DRAFT or study.state in UNDER_WAY:
         context |= study_job_context(study)
+    if study.state == StudyState.DRAFT:
+        context |= _preview(study)
     if study.state == StudyState.DRAFT and context["may"][Verb.DESIGN]:
         context |= file_form(request, study, study.source) | {"file_is_closed": "file" not in request.GET}
     return render(request, "workspace/study.html", context)
+
+
+def _preview(study: Study) -> dict[str, Any]:
+    """Return what a launch of a draft would create, or what is missing for that."""
+    try:
+        found = preview_draft(study)
+    except StudyError as error:
+        return {"unforeseen": [each.problem.message for each in locate_problems(study, error.problems)]}
+    return found | {"has_sample": bool(sample_questions(study, per_part=1))}
 
 
 def study_job_context(study: Study) -> dict[str, Any]:
@@ -316,6 +328,11 @@ def cancel_job(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def recruit(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the links that let people in, and the completion codes, which are worth their pay."""
+    return recruit_page(request, study, networks=study.open_networks)
+
+
+def recruit_page(request: HttpRequest, study: Study, *, networks: str, problem: str = "") -> HttpResponse:
+    """Return the Recruit page. networks: what its field contains; problem: why it was not saved."""
     take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
     recruitment = study.design.recruitment
     context = {
@@ -326,10 +343,12 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
         "codes": used_codes(study),
         "own_network": network_of(request),
+        "networks": networks,
+        "network_problem": problem,
         "seats": count_seats(study),
         **_count_sessions(study),
     }
-    return render(request, "workspace/recruit.html", context)
+    return render(request, "workspace/recruit.html", context, status=409 if problem else 200)
 
 
 @never_cache

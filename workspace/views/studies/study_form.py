@@ -15,7 +15,6 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.actions.launching import launch
 from results.views.guards import project_view, signed_in_user, study_view
 from studies.actions.drafts import DraftChanged, create_once, fingerprint
 from studies.actions.question_types import QuestionType, names_in, question_type
@@ -47,7 +46,7 @@ from workspace.views.studies.drafts import (
     save_again,
     save_draft,
 )
-from workspace.views.studies.launch_preview import launch_preview, precision_sentence
+from workspace.views.studies.launch_preview import preview_draft
 
 # For consent and instructions.
 FIRST_PAGES_MINUTES = 2
@@ -209,7 +208,7 @@ def _render_form(
         # A text that is not a study file has no fields: it can only be corrected as text.
         context = {**about, "typed": source, "complaints": complaints(source, problems)}
         return render(request, "workspace/drafts/as_file.html", context, status=409)
-    form = build_form(values, lines, problems, names_in(about["project"]))
+    form = build_form(values, lines, problems, names_in(about["project"], about.get("study")))
     told = [problem.message for problem in problems]
     preview = {"unforeseen": told} if problems else _preview_launch(about["project"], source)
     if preview.get("unforeseen"):
@@ -268,11 +267,11 @@ def _preview_launch(project: Project, source: str) -> dict[str, Any]:
         design = read_design(source)
         with transaction.atomic():
             study = Study(project=project, fed_by=feeding_study(project, design), **columns(design))
-        plan = launch.foresee(study)
+        typed = value_at(read_values(source)[0], ("time", "estimated_minutes"))
+        assumed = design.time.estimated_minutes if typed in (None, "") else None
+        return preview_draft(study) | {"assumed_minutes": assumed}
     except (DesignRefused, StudyError) as error:
         return {"unforeseen": [problem.message for problem in problems_in(error)]}
-    precision = precision_sentence(design, plan)
-    return launch_preview(study, plan) | {"precision": precision, "fed_by": study.fed_by}
 
 
 @project_view(Verb.DESIGN)
