@@ -16,6 +16,7 @@ from kombu.exceptions import OperationalError
 from background.work import RunningJob
 from making.actions.progress import phase_of, step_of
 from making.actions.stages import StageRun, note_verdicts, save_verdicts
+from making.errors import CannotStore
 from making.filters import ModelFilter
 from making.messages import (
     JUDGE,
@@ -149,20 +150,25 @@ def store(*, batch_id: int, answer: Mapping[str, Any], now: datetime) -> Pipelin
         if "error" in answer:
             raise BadAnswer(answer["error"])
         keep = _judged(run, batch, candidates, answer) if batch.filter_number else _made(run, candidates, answer)
-    except BadAnswer as error:
+        return batch.pipeline if _keep_once(run, batch, keep, now) else None
+    except (BadAnswer, CannotStore) as error:
         Pipeline.objects.filter(pk=batch.pipeline_id, finished_at=None).update(error=str(error))
         Batch.objects.filter(pk=batch_id, stored_at=None).update(sent_at=None, begun=0)
         return None
-    with transaction.atomic():
-        # Locked: of two answers to one batch the second finds it stored.
-        if not Batch.objects.select_for_update(of=("self",)).filter(pk=batch_id, stored_at=None).exists():
-            return None
-        if any(each.reads_known for _, each in run.first_filters):
-            # Of two equal texts in two answers, the second finds the first.
-            _lock(batch.pipeline_id)
-        keep()
-        Batch.objects.filter(pk=batch_id).update(stored_at=now)
-    return batch.pipeline
+
+
+@transaction.atomic
+def _keep_once(run: StageRun, batch: Batch, keep: Callable[[], None], now: datetime) -> bool:
+    """Call `keep` for a batch that is not stored; return whether it was not. Raises CannotStore."""
+    # Locked: of two answers to one batch the second finds it stored.
+    if not Batch.objects.select_for_update(of=("self",)).filter(pk=batch.pk, stored_at=None).exists():
+        return False
+    if any(each.reads_known for _, each in run.first_filters):
+        # Of two equal texts in two answers, the second finds the first.
+        _lock(batch.pipeline_id)
+    keep()
+    Batch.objects.filter(pk=batch.pk).update(stored_at=now)
+    return True
 
 
 def _made(run: StageRun, parents: Sequence[Candidate], answer: Mapping[str, Any]) -> Callable[[], None]:

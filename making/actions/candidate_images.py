@@ -6,6 +6,7 @@ from dataclasses import asdict
 from django.db import transaction
 from django.db.models import ProtectedError, RestrictedError
 
+from making.errors import CannotStore
 from studies.actions.images import check_and_store, facts_of, names_of, remove_unused
 from studies.models import Image
 
@@ -14,8 +15,14 @@ MOST_REJECTED = 50
 
 
 def store_image(data: bytes) -> Image:
-    """Store the bytes of an image with its renditions, once, and return its row. Raises NotAPicture."""
-    sha256, facts = check_and_store(data, keep=True, on_write=lambda _: None)
+    """Store the bytes of an image with its renditions, once, and return its row. Raises NotAPicture and CannotStore."""
+    try:
+        sha256, facts = check_and_store(data, keep=True, on_write=lambda _: None)
+    except OSError as error:
+        raise CannotStore(
+            f"The site cannot store an image ({error.strerror or error}). Make room on its disk, or mend its media "
+            "folder; then continue."
+        ) from error
     return Image.objects.get_or_create(pk=sha256, defaults={"byte_size": len(data), **asdict(facts)})[0]
 
 

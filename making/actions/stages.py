@@ -18,7 +18,7 @@ from background.work import RunningJob
 from making.actions.candidate_images import MOST_REJECTED, remove_images, store_image
 from making.actions.image_inputs import images_of, own_images
 from making.actions.progress import read_after, step_of
-from making.errors import CannotMake
+from making.errors import CannotMake, CannotStore
 from making.filters import CandidateImage, CandidateText, Filter, FilterInput, Verdict
 from making.filters.base import gap_name
 from making.makers import FoundImage, LoadedMaker, Made, MadeImage, MakerIdentity, NothingMade, Request
@@ -253,7 +253,10 @@ def run_stage(job: RunningJob, run: StageRun) -> None:
     total, done = parents.count(), parents.filter(pk__lte=after).count()
     while batch := list(parents.filter(pk__gt=after)[:BATCH]):
         run.now = job.now()
-        made = run.candidates(used, batch, maker.make(run.requests(batch)))
+        try:
+            made = run.candidates(used, batch, maker.make(run.requests(batch)))
+        except CannotStore as error:
+            raise Failed(str(error)) from error
         run.judge_first(made)
         after, done = batch[-1].pk, done + len(batch)
         with transaction.atomic():

@@ -1,5 +1,6 @@
 """Images that workers with models make: messages that are lost, doubled, late or answered with an error."""
 
+import errno
 import hashlib
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -243,6 +244,32 @@ def test_only_samples_of_rejected_images_are_stored(
     stored(sent[0])
     assert Candidate.objects.filter(state="rejected", image=None).count() == 4
     assert Image.objects.count() == 8
+
+
+def test_a_full_disk_is_said_and_the_batch_is_stored_once_there_is_room(
+    project: Project,
+    sent: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+) -> None:
+    pipeline = begun(project, django_capture_on_commit_callbacks)
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr("making.actions.candidate_images.check_and_store", refuse)
+        assert stored(sent[0]) is None
+    pipeline.refresh_from_db()
+    assert pipeline.problem == (
+        "The site cannot store an image (No space left on device). Make room on its disk, or mend its media folder; "
+        "then continue."
+    )
+    assert pipeline.can_go_on
+    assert not pipeline.candidates.filter(stage="pictures").exists()
+    begun(project, django_capture_on_commit_callbacks)
+    assert stored(sent[1]) == pipeline
+    assert ended(pipeline, django_capture_on_commit_callbacks).finished_at == NOON
 
 
 def test_bytes_that_are_no_image_are_rejected(
