@@ -1,6 +1,7 @@
 """The pages of pipelines: a file is written or uploaded, tried, run, cancelled, and its yield looked at."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,13 +9,19 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from annotation.actions.answering.responses import open_slots
 from background.models import Job, JobState
 from evaluation.blind.accuracy import BlindAccuracy
 from making.models import Candidate, Pipeline
+from making.queries.yields import StageYield
+from making.tokens import Cost
 from studies.models import Project
-from tests.factories import NOON, draw_instance, make_instance, make_member, make_project
+from tests.annotation.test_responses import next_slot, send
+from tests.factories import NOON, arrive_at_work, draw_instance, launch_study, make_instance, make_member, make_project
 from tests.jobs import run_now
 from tests.making.actions.test_pipelines import CAPTIONS, FILE
+from tests.making.test_pipeline_file import ASKED
+from workspace.views.projects.pipelines import PipelineCost, pipeline_costs
 
 pytestmark = pytest.mark.django_db
 PAGE = "/projects/birds/pipelines/"
@@ -221,3 +228,25 @@ def test_an_image_stands_beside_the_one_that_it_was_made_from(client: Client, pr
     assert [alt for _, alt in pictures] == [f"{what}: {text}" for text in texts for what in ("Image of", "Made from")]
     assert len({address for address, _ in pictures}) == 4
     assert {client.get(address).status_code for address, _ in pictures} == {200}
+
+
+def test_the_cost_of_a_pipeline_is_that_of_language_models_and_people_per_accepted_instance(project: Project) -> None:
+    pipeline = Pipeline.objects.create(
+        project=project, name="loop", source=ASKED, by_name="anna", requested_at=NOON, finished_at=NOON
+    )
+    project.instances.all().delete()
+    for number in range(2):
+        make_instance(project, f"asked-{number}", candidates=2)
+    study = launch_study(
+        project, instances=0, study="loop-chosen", pay={"currency": "EUR", "per_session": "3.00"}, surveys={"size": 20}
+    )
+    session = arrive_at_work(study, "ann")
+    while open_slots(session=session, limit=1):
+        send(session, next_slot(session), "1")
+    told = Cost(Decimal("0.50"), "EUR")
+    chosen = StageYield("chosen", "loop-chosen", 4, is_study=True, kept=2)
+    made = StageYield("written", "llm:some", 4, kept=4, cost=told)
+    # 0.50 euros for the model and 3.00 for one finished survey, for two accepted instances.
+    assert pipeline_costs(pipeline, [made, chosen]) == [PipelineCost("EUR", Decimal("3.50"), Decimal("1.75"))]
+    assert pipeline_costs(pipeline, [made]) == [PipelineCost("EUR", Decimal("0.50"), None)]
+    assert pipeline_costs(pipeline, [StageYield("written", "words:swap", 4)]) == []
