@@ -1,13 +1,24 @@
-"""Counts with their nouns, and amounts with their currency. Pure."""
+"""Counts with their nouns, times that are left, and amounts with their currency. Pure."""
 
+from datetime import timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 _CENT = Decimal("0.01")
+_MOMENT_SECONDS = 10
 
 
 def format_count(number: int, noun: str) -> str:
     """Return a count with its noun: "1 answer", "1,200 answers"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def format_time_left(left: timedelta) -> str:
+    """Return about how long something takes: "3 hours", "4 minutes", "a moment"."""
+    seconds = int(left.total_seconds())
+    for unit, size in (("hour", 3600), ("minute", 60)):
+        if seconds >= size:
+            return format_count(round(seconds / size), unit)
+    return "a minute" if seconds > _MOMENT_SECONDS else "a moment"
 
 
 def format_money(amount: Decimal | float, currency: str) -> str:

@@ -92,6 +92,7 @@ STEPS = named(
     studies/conditions: note_blind_score
     studies/images: rendition
     studies/imports.importer: refuse_unknown
+    studies/projects.tags: add_tag
     studies/studies: add_surveys fill_survey
     workspace/accounts: sign_up
     workspace/webhooks: queue_event queue_message

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
-from django.db.models import Count, Sum
+from django.db.models import Count, Max, Min, Sum
 
 from making.models import Candidate, Pipeline
 from making.pipeline_file import START, AskedStage, read_pipeline
 from making.tokens import NO_TOKENS, Cost, Tokens
+from studies.wording import format_time_left
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,23 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
     ]
 
 
+def stage_speeds(pipeline: Pipeline) -> Mapping[str, float]:
+    """Return stage -> candidates per hour, between its first and its last batch; stages with one batch are left out.
+
+    The candidates of the first batch do not count, because nobody knows when it began. Those that were not made count.
+    """
+    moments: dict[str, list[tuple[datetime, int]]] = {}
+    rows = pipeline.candidates.exclude(stage=START).values_list("stage", "made_at").order_by("made_at")
+    for stage, at, n in rows.annotate(n=Count("pk")):
+        moments.setdefault(stage, []).append((at, n))
+    asked = read_pipeline(pipeline.source).asked
+    return {
+        stage: sum(n for _, n in batches[1:]) / ((batches[-1][0] - batches[0][0]) / timedelta(hours=1))
+        for stage, batches in moments.items()
+        if len(batches) > 1 and stage not in asked
+    }
+
+
 def started_with(pipeline: Pipeline) -> int:
     """Return how many texts the pipeline began with."""
     return pipeline.candidates.filter(stage=START).count()
@@ -133,9 +152,29 @@ def _sample(one: Candidate) -> Sample:
     return Sample(parent.text, one.text, one.reason, image, parent_image, one.prompt, one.answer, waits)
 
 
-def worker_progress(pipeline: Pipeline) -> tuple[int, int]:
-    """Return how many batches of the step that workers are at are stored, and how many there are."""
+@dataclass(frozen=True)
+class WorkerProgress:
+    """How many batches of the step that workers are at are stored, of how many.
+
+    `left`: the time that the rest will take; None before two batches are stored.
+    """
+
+    done: int
+    total: int
+    left: timedelta | None = None
+
+    @property
+    def left_in_words(self) -> str:
+        return format_time_left(self.left or timedelta())
+
+
+def worker_progress(pipeline: Pipeline) -> WorkerProgress:
+    """Return how far workers with models are."""
     batches = pipeline.batches.filter(stage=pipeline.waits_for)
     if (first := batches.filter(stored_at=None).first()) is not None:
         batches = batches.filter(filter_number=first.filter_number)
-    return batches.exclude(stored_at=None).count(), batches.count()
+    stored = batches.aggregate(n=Count("stored_at"), first=Min("stored_at"), last=Max("stored_at"), total=Count("pk"))
+    left = None
+    if stored["n"] > 1:
+        left = (stored["last"] - stored["first"]) / (stored["n"] - 1) * (stored["total"] - stored["n"])
+    return WorkerProgress(stored["n"], stored["total"], left)

@@ -12,7 +12,7 @@ from django.db.models.functions import RowNumber
 from predictions.blind_baselines import fitted_baseline
 from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
-from studies.wording import format_count
+from studies.wording import format_time_left
 
 # Only the last minutes count, because workers come and go.
 LOOKED_BACK = timedelta(minutes=5)
@@ -20,7 +20,6 @@ PROBLEMS_SHOWN = 10
 AGAIN_SHOWN = 20
 _COUNTED = Q(problem="")
 _AGAIN = Q(conditions__in=Conditions.objects.filter(details__has_key="again"))
-MOMENT_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -54,11 +53,7 @@ class Progress:
     @property
     def left_in_words(self) -> str:
         """Return the estimated time left in words."""
-        seconds = int(self.left.total_seconds()) if self.left else 0
-        for unit, size in (("hour", 3600), ("minute", 60)):
-            if seconds >= size:
-                return format_count(round(seconds / size), unit)
-        return "a minute" if seconds > MOMENT_SECONDS else "a moment"
+        return format_time_left(self.left or timedelta())
 
     @property
     def why_left_out(self) -> Sequence[str]:

@@ -40,6 +40,7 @@ from results.sentences import effect_counts, say_effects
 from results.views.cached_statistics import numbers_for
 from results.views.form_values import read_field
 from results.views.guards import may_do, project_view, signed_in_user
+from studies.kinds import get_kind
 from studies.models import Project, Study
 from studies.permissions import Verb
 
@@ -311,7 +312,9 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
         "sessions": sessions,
         "owed": owed_by_currency(sessions),
         "all_simulated": all_simulated(Session.objects.filter(study__project=project, annotator=found.annotator_id)),
-        "tables": _person_tables(_most_important_first(table, _states(sessions))) if table.rows else [],
+        "tables": _person_tables(_most_important_first(_with_kind_titles(table), _states(sessions)))
+        if table.rows
+        else [],
         "answers": answers_of(found, study=study, differing=differing, page=page),
         "studies": [each.slug for each in studies],
         "study_chosen": filters["study"],
@@ -342,6 +345,16 @@ def _most_important_first(table: Table, states: Mapping[str, str]) -> Table:
     places = {title: place for place, title in enumerate(FIRST_COLUMNS)}
     kept.sort(key=lambda index: places.get(table.columns[index].title, len(places)))
     return _with_columns(table, kept)
+
+
+def _with_kind_titles(table: Table) -> Table:
+    """Return `table` with the title of each kind in place of its name."""
+    kinds = {index for index, column in enumerate(table.columns) if column.title == "Kind"}
+    rows = [
+        tuple(get_kind(str(cell)).title if index in kinds else cell for index, cell in enumerate(row))
+        for row in table.rows
+    ]
+    return replace(table, rows=rows)
 
 
 def _with_columns(table: Table, kept: Sequence[int]) -> Table:

@@ -8,11 +8,13 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Decision, Removal
 from results.actions.pseudonyms import name_annotators
+from results.actions.releases import freeze_release, prepare_release
+from results.exporting.dataset_card import About
 from results.models import Pseudonym
 from studies.models import Project, Question, Study, StudyState, Tag
 from tests.browser.stage import assert_no_wider_than_the_window, draw_all, set_window, sign_in
 from tests.browser.test_accessibility import assert_accessible
-from tests.factories import make_instance, make_person
+from tests.factories import NOON, TESTS, make_instance, make_person
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 PAGES = (
@@ -414,6 +416,23 @@ def test_a_long_name_leaves_room_for_the_rail_and_is_a_tooltip(signed_in: Page, 
     expect(crumb).to_have_attribute("title", name)
     expect(signed_in.locator(".rail").get_by_role("link", name="Settings")).to_be_in_viewport()
     assert_no_wider_than_the_window(signed_in)
+
+
+def test_a_long_name_of_a_release_breaks_on_a_phone(signed_in: Page, live_server: LiveServer) -> None:
+    study = Study.objects.get(slug="step-3")
+    release, _ = prepare_release(study=study, about=About(release="r" * 40), by=TESTS, now=NOON)
+    freeze_release(release=release, now=NOON)
+    set_window(signed_in, 390, 844)
+    for address in ("/projects/vases/releases/", "/studies/vases/step-3/releases/"):
+        signed_in.goto(f"{live_server.url}{address}")
+        expect(signed_in.get_by_text("r" * 40).first).to_be_visible()
+        assert_no_wider_than_the_window(signed_in)
+    # In the form for a new one each label is above its field.
+    name = signed_in.get_by_label("Name", exact=True)
+    label, field = signed_in.locator("label[for=name]").bounding_box(), name.bounding_box()
+    assert label
+    assert field
+    assert label["y"] + label["height"] <= field["y"]
 
 
 def test_a_card_without_a_picture_shows_its_whole_key(signed_in: Page, live_server: LiveServer) -> None:

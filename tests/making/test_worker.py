@@ -95,7 +95,8 @@ def test_a_worker_that_is_killed_and_messages_that_come_twice_make_each_image_on
             worker.kill()
             worker.wait()
         with painters(tmp_path, broker):
-            # What it was at, and what it had taken to do next, is lost with it.
+            # What it had taken is lost with it: the batch it was at, and the next one.
+            assert open_batches(pipeline).count() == 2
             later = timezone.now() + LOST_AFTER + timedelta(seconds=1)
             assert pipeline in stalled(now=later)
             send_due(pipeline.pk, later)
@@ -135,7 +136,7 @@ def test_a_worker_that_is_killed_and_messages_that_come_twice_judge_each_candida
         assert pipeline.candidates.filter(stage="swapped", state="waits").exists()
         assert not pipeline.candidates.filter(stage="swapped", state="kept").exists()
         with painters(tmp_path, broker):
-            wait_until(lambda: open_batches(pipeline).count() == 1, tmp_path)
+            # What it was at, and what it had taken to do next, is lost with it.
             later = timezone.now() + LOST_AFTER + timedelta(seconds=1)
             assert pipeline in stalled(now=later)
             send_due(pipeline.pk, later)

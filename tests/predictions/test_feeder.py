@@ -156,7 +156,7 @@ def test_more_are_fetched_at_once_the_farther_the_source_is(feeder: Feeder) -> N
     begun = time.monotonic()
     assert len(list(feeder.read(names(400), far, np.asarray, ahead=200))) == 400
     # By four at once it would take 10 s, decoding alone takes 1 s.
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 8
     assert near.most["fetch"] < 12 < far.most["fetch"] <= MOST_FETCHED
 
 

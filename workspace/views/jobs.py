@@ -140,7 +140,7 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
         yield _make_own_job(title, place, job, done_words=done, project=wanted.project)
     for pipeline in Pipeline.objects.filter(**of_jobs):
         title = f"{'Trial' if pipeline.is_trial else 'Pipeline'} {pipeline.name}"
-        yield _make_own_job(title, reverse("pipeline", args=[pipeline.pk]), jobs[pipeline.job_id])
+        yield _pipeline_job(title, pipeline, jobs[pipeline.job_id])
     own_downloads = HubDownload.objects.filter(upload__project__in=visible_projects(request), job__in=list(jobs))
     for download in own_downloads:
         address = reverse("hub_download", args=[download.pk])
@@ -148,6 +148,15 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
     for push in HubPush.objects.filter(**of_jobs):
         address = reverse("hub_pushes", args=[push.release_id])
         yield _make_own_job(f"Push to {push.repository}", f"{address}#push-{push.pk}", jobs[push.job_id])
+
+
+def _pipeline_job(title: str, pipeline: Pipeline, job: Job) -> OwnJob:
+    """Return the job of a pipeline, which is done when workers with models or people have to continue."""
+    words = "is done."
+    if pipeline.finished_at is None:
+        words = "is continued by workers with models." if pipeline.waits_for else "waits for people."
+    own = _make_own_job(title, reverse("pipeline", args=[pipeline.pk]), job, done_words=words)
+    return replace(own, state=JobState.FAILED, error=pipeline.error) if pipeline.error else own
 
 
 def _make_own_job(

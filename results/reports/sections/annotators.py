@@ -130,7 +130,7 @@ def annotators_table(
     slowest = max((cell.high or 0 for row in rows if isinstance(cell := row[_SECONDS], Bar)), default=0)
     rows = [_finish_row(row, listed.get((row[0], row[_KIND])), flags.get(str(row[0]), ()), slowest) for row in rows]
     columns = _columns("Annotator", _always(kinds[kind] for kind in asked))
-    columns += [Column(f"{model}: {title}", "share") for title in compared for model in MODELS]
+    columns += [Column(f"{model}: {title}", "percent") for title in compared for model in MODELS]
     notes = [*_notes(_several([one for one in answers if not one.added])), *_habits(answers)]
     notes += _notes_on_measures(answers, [kinds[kind] for kind in asked])
     one_kind = len(asked) == 1
@@ -177,15 +177,15 @@ def _kinds_of(study: PersonInStudy, name: str) -> Iterable[str]:
 def _columns(first: str, always: str) -> list[Column]:
     return [
         *(Column(first), Column("Flags")),
-        *(Column("Agreement with others", "share"), Column("Agreement, 95 % interval", "share")),
+        *(Column("Agreement with others", "percent"), Column("Agreement, 95 % interval", "percent")),
         *(Column("Kind"), Column("Answers", "count")),
         *(Column("Compared with"), Column("Shared questions", "count"), Column("Median seconds", "coefficient")),
         *(Column("Seconds, middle half", "coefficient"), Column("Position bias, p", "p")),
-        *(Column(always, "share"), Column("Right", "share"), Column(RIGHT_RANGE, "share")),
-        *(Column("Decided by others", "count"), Column("Accepted by others", "share")),
-        *(Column("Accepted, 95 % interval", "share"), Column("Mean rating", "coefficient")),
+        *(Column(always, "percent"), Column("Right", "percent"), Column(RIGHT_RANGE, "percent")),
+        *(Column("Decided by others", "count"), Column("Accepted by others", "percent")),
+        *(Column("Accepted, 95 % interval", "percent"), Column("Mean rating", "coefficient")),
         *(Column("Spread (SD)", "coefficient"), Column("Steps used", "count")),
-        *(Column("Most used step", "share"), Column("Lean", "coefficient")),
+        *(Column("Most used step", "percent"), Column("Lean", "coefficient")),
     ]
 
 

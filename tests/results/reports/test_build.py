@@ -36,7 +36,7 @@ def test_the_report_has_the_tables_and_charts_of_the_papers() -> None:
 
 def test_the_sentences_say_the_numbers_of_the_tables() -> None:
     said = {card.name: card.sentence for card in REPORT.cards}
-    assert said["instances"] == "The dataset has 2 instances that step-3 accepted, from 4 imported instances."
+    assert said["instances"] == "The dataset has 2 instances that step-3 accepted, from 4 instances of the project."
     assert said["people"].startswith("Humans get 50.0 % of groups right (95 % CI ")
     assert said["people"].endswith(
         ". On the same questions, the model CLIP_x gets 50.0 % (2 instances). Chance is 6.3 % for people, "
@@ -74,7 +74,7 @@ def test_the_tables_and_sentences_count_what_a_researcher_settled() -> None:
     said = {card.name: card.sentence for card in report.cards}
     assert said["instances"] == (
         "The dataset has 2 instances that step-3 accepted, 1 of them settled by a researcher, "
-        "from 4 imported instances."
+        "from 4 instances of the project."
     )
     alone = report_of_study(replace(PROJECT, studies=[filter_study]), StudyAnswers([]))
     decisions = next(card for card in alone.cards if card.name == "decisions")

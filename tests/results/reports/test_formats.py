@@ -198,7 +198,7 @@ def test_json_says_what_made_it_and_when() -> None:
     noon = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
     twice = [written("json", report_of(PROJECT, made_at=noon)) for _ in range(2)]
     assert json.loads(twice[0])["made"] == {
-        "report_version": 11,
+        "report_version": 12,
         "lineup_version": tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"],
         "at": "2026-03-01T12:00:00+00:00",
         "seed": 7,

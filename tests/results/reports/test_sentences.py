@@ -28,11 +28,11 @@ COMPACT = "Study|Who|Group"
     ("funnel", "dataset", "sentence"),
     [
         ([], [], "No instances have been imported."),
-        ([("imported", "all", 70)], [], "70 imported instances; no study has been launched yet."),
+        ([("imported", "all", 70)], [], "70 instances; no study has been launched yet."),
         (
             [("imported", "all", 70)],
             [("all", "all", 70)],
-            "No study is chosen as the dataset, so it contains all 70 imported instances.",
+            "No study is chosen as the dataset, so it contains all 70 instances.",
         ),
     ],
 )
@@ -45,7 +45,7 @@ def test_dataset_without_a_deciding_study(
 def test_dataset_names_the_studies_that_accepted() -> None:
     kept = table(DATASET, ("all", "all", 17), ("add", "obj", 17), rests_on=["filter", "second"])
     said = sentences.say_dataset(table(FUNNEL, ("imported", "all", 70), ("filter", "all", 22)), kept)
-    assert said == "The dataset has 17 instances that filter and second accepted, from 70 imported instances."
+    assert said == "The dataset has 17 instances that filter and second accepted, from 70 instances of the project."
 
 
 def test_decisions_count_each_outcome_of_a_study() -> None:

@@ -20,7 +20,7 @@ from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.queries.studies.progress import study_progress
 from results.reports.base import Column, Table, Undefined
-from results.views.participants import _most_important_first, _person_tables
+from results.views.participants import _most_important_first, _person_tables, _with_kind_titles
 from studies.kinds import get_kind
 from studies.models import InstanceImage, Membership, PracticeQuestion, Project, Question, Study, StudyState
 from tests.factories import NOON, arrive_at_work, make_image, make_project
@@ -237,8 +237,8 @@ def test_the_page_of_a_person_has_the_numbers_of_each_study(client: Client) -> N
     # Others say the same 0 of 2 times about vase-0 and 1 of 2 times about vase-1: 1 of 4. In the second study 0 of 1,
     # where Wilson's interval ends at z^2 / (1 + z^2) = 3.8415 / 4.8415.
     assert (first["Study"], first["Answers"], first["Shared questions"]) == ("step-3", "2", "2")
-    assert (first["Agreement with others (%)"], again["Agreement with others (%)"]) == ("25.00", "0.00")
-    assert again["Agreement, 95 % interval (%)"] == "0.00–79.35"
+    assert (first["Agreement with others (%)"], again["Agreement with others (%)"]) == ("25.0", "0.0")
+    assert again["Agreement, 95 % interval (%)"] == "0.0–79.3"
     assert (first["Median seconds"], first["Seconds, middle half"]) == ("4.20", "4.20–4.20")
     (table,) = client.get("/studies/vases/step-3/annotators/").context["tables"]
     shown = {row[0].text: dict(zip(table.headings, [cell.text for cell in row], strict=True)) for row in table.cells}
@@ -363,7 +363,7 @@ def test_answers_of_several_parts_are_compared_part_by_part_in_the_table_and_in_
     check(study, "ann", ["true", "true"])
     check(study, "ben", ["true", "false"])
     (row,) = numbers_of(client, "ann")
-    assert (row["Agreement with others (%)"], row["Compared with"]) == ("50.00", "8 parts of others")
+    assert (row["Agreement with others (%)"], row["Compared with"]) == ("50.0", "8 parts of others")
     page = page_of(client, "ann")
     shown = page.context["answers"].object_list
     assert [(each.same, each.compared, each.others) for each in shown] == [(1, 2, 1)] * 4
@@ -512,3 +512,11 @@ def test_more_answers_take_no_more_queries(client: Client, researcher: User) -> 
         page = client.get(f"{PAGE}{name('ann')}/?page=2")
     assert len(keys(page)) == 10
     assert len(many) == len(few)
+
+
+def test_the_page_of_a_person_names_kinds_by_their_titles() -> None:
+    table = Table("people", "People", [Column("Study"), Column("Kind")], [("a", "best_of_n"), ("b", "rating")])
+    assert _with_kind_titles(table).rows == [
+        ("a", "Pick the best image for a caption, or none"),
+        ("b", "Rate on a scale how well an image fits"),
+    ]

@@ -8,6 +8,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from background.models import Job, JobState
+from making.models import Pipeline
 from predictions.models import Run
 from results.actions.exports import request_export
 from results.models import Export
@@ -117,6 +118,28 @@ def test_a_check_of_an_import_is_not_called_done(client: Client, study: Study, r
     assert text(ended).count(f"Import of mine.csv in {study.project.name} is checked.") == 1
     assert text(ended).count(f"Import of mine.csv in {study.project.name} is done.") == 1
     assert [ended.content.decode().count(key) for key in keys] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"finished_at": NOON}, "is done."),
+        ({"waits_for": "images"}, "is continued by workers with models."),
+        ({"collected_at": NOON}, "waits for people."),
+        ({"waits_for": "images", "error": "The model is too large."}, "failed: The model is too large."),
+    ],
+)
+def test_a_pipeline_is_not_called_done_before_it_is(
+    client: Client, study: Study, researcher: User, fields: dict[str, Any], words: str
+) -> None:
+    client.get(JOBS)
+    whose: dict[str, Any] = {"project": study.project, "requested_by": researcher, "requested_at": NOON}
+    ended = {"state": JobState.DONE, "finished_at": NOON + timedelta(days=9999)}
+    job = Job.objects.create(kind="making.pipeline", unit="texts", requested_by=researcher, asked_at=NOON, **ended)
+    Pipeline.objects.create(name="swaps", source="", is_trial=True, job=job, by_name="r", **whose, **fields)
+    page = client.get(JOBS)
+    assert f"Trial swaps {words}" in text(page)
+    assert ("notice error" in page.content.decode()) == words.startswith("failed")
 
 
 def test_nobody_sees_the_jobs_of_others_or_of_a_project_they_left(

@@ -24,7 +24,7 @@ from making.filters import FILTERS, BaseFilter, get_filter
 from making.makers import MAKERS, get_maker
 from making.models import Pipeline
 from making.queries.stage_graph import StageGraph, stage_graph
-from making.queries.yields import Sample, samples, stage_yields, started_with, worker_progress
+from making.queries.yields import Sample, samples, stage_speeds, stage_yields, started_with, worker_progress
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
 from studies.design import DesignRefused
 from studies.design.parser import LARGEST_FILE
@@ -45,7 +45,7 @@ NOT_TEXT = "The file is not UTF-8 text. Save the pipeline file as UTF-8, or past
 def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
     """List the pipelines, with a form for a new one. POST runs it, or tries it on a few texts."""
     copied = project.pipelines.filter(pk=request.GET.get("from", "")).first() if _is_id(request) else None
-    source = copied.source if copied else EXAMPLE_FILE.read_text(encoding="utf-8")
+    source = copied.source if copied else _example(project)
     problems: list[str] = []
     if request.method == "POST":
         by, now = signed_in_user(request), timezone.now()
@@ -74,6 +74,19 @@ def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
         "may": may_do(request, project),
     }
     return render(request, "workspace/pipelines/list.html", context, status=409 if problems else 200)
+
+
+def _example(project: Project) -> str:
+    """Return the shipped example with roles that the project has."""
+    text = EXAMPLE_FILE.read_text(encoding="utf-8")
+    first = project.instances.order_by("pk").first()
+    if first is None:
+        return text
+    captions, images = sorted(first.captions), sorted(set(first.images.values_list("role", flat=True)))
+    if captions and "caption" not in captions:
+        text = text.replace("role: caption\n", f"role: {captions[0]}\n")
+    copied = "".join(f"    {role}: {role}\n" for role in images)
+    return text.replace("  images:\n    image: image\n", f"  images:\n{copied}" if copied else "")
 
 
 def latest_pipelines(project: Project) -> list[tuple[Pipeline, StageGraph, set[str]]]:
@@ -146,7 +159,7 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
             return HttpResponseClientRefresh()
         context = {"pipeline": pipeline, "batches": worker_progress(pipeline)}
         return render(request, "workspace/pipelines/pipeline.html#progress", context)
-    people = list(studies_of(pipeline))
+    people, speeds = list(studies_of(pipeline)), stage_speeds(pipeline)
     context = {
         "project": pipeline.project,
         "pipeline": pipeline,
@@ -155,7 +168,10 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
         "launched": {study.slug for study in people},
         "start": started_with(pipeline),
         "batches": worker_progress(pipeline),
-        "stages": [(each, [*map(_with_addresses, samples(pipeline, each))]) for each in stage_yields(pipeline)],
+        "stages": [
+            (each, [*map(_with_addresses, samples(pipeline, each))], speeds.get(each.name))
+            for each in stage_yields(pipeline)
+        ],
         "instances": pipeline.instances.count(),
         "may": may_do(request, pipeline.project),
     }
