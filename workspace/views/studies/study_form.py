@@ -15,10 +15,11 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.actions.launching import launch
 from results.views.guards import project_view, signed_in_user, study_view
 from studies.actions.drafts import DraftChanged, create_once, fingerprint
 from studies.actions.question_types import QuestionType, names_in, question_type
-from studies.actions.studies import Plan, columns, feeding_study
+from studies.actions.studies import columns, feeding_study
 from studies.design import DesignRefused, Problem, read_design
 from studies.design.copies import write_study_file
 from studies.design.editor import apply_changes, value_at
@@ -139,8 +140,11 @@ def _usual_minutes(project: Project, chosen: QuestionType, source: str) -> int |
 
     Two minutes for the first pages, and the usual time of each question; rounded up, from 10 on to fives.
     """
-    plan: Plan | None = _preview_launch(project, source).get("plan")
-    if plan is None or not plan.seats:
+    try:
+        plan = launch.foresee(_unsaved_study(project, source))
+    except (DesignRefused, StudyError):
+        return None
+    if not plan.seats:
         return None
     minutes = math.ceil(FIRST_PAGES_MINUTES + plan.answers / plan.seats * chosen.kind.usual_seconds / 60)
     return minutes if minutes <= 10 else math.ceil(minutes / 5) * 5
@@ -261,14 +265,19 @@ def foresee(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "workspace/drafts/_foreseen.html", context)
 
 
+def _unsaved_study(project: Project, source: str) -> Study:
+    """Return the study of a study file. Raises DesignRefused and StudyError."""
+    design = read_design(source)
+    with transaction.atomic():
+        return Study(project=project, fed_by=feeding_study(project, design), **columns(design))
+
+
 def _preview_launch(project: Project, source: str) -> dict[str, Any]:
     """Return what a launch of a study file would create, cost and tell, or what is missing for that."""
     try:
-        design = read_design(source)
-        with transaction.atomic():
-            study = Study(project=project, fed_by=feeding_study(project, design), **columns(design))
+        study = _unsaved_study(project, source)
         typed = value_at(read_values(source)[0], ("time", "estimated_minutes"))
-        assumed = design.time.estimated_minutes if typed in (None, "") else None
+        assumed = study.design.time.estimated_minutes if typed in (None, "") else None
         return preview_draft(study) | {"assumed_minutes": assumed}
     except (DesignRefused, StudyError) as error:
         return {"unforeseen": [problem.message for problem in problems_in(error)]}
