@@ -388,7 +388,7 @@ def test_units_with_scales_of_their_own_are_compared_each_on_its_own() -> None:
     assert set(measured) == {"sharpness: scale blurred to sharp", "place: options"}
     assert set(measured["sharpness: scale blurred to sharp"]) == {"Percent agreement", "Krippendorff's alpha (ordinal)"}
     assert measured["place: options"]["Agreement on 'inside'"] == pytest.approx(2 / 3)
-    kappas = {row["Labels"]: row["Cohen's kappa"] for row in rows(report.table("pairs")) if "survey" in row["Pair"]}
+    kappas = {row["Labels"]: row["Cohen's kappa"] for row in rows(report.table("pairs")) if row["Survey"]}
     # Squared distances 1, 0, 0: mean 1/3; of all nine pairs 1. Chance agrees on places in 4 of 9, they do in 2 of 3.
     assert kappas == {
         "sharpness: scale blurred to sharp, quadratic weights": pytest.approx(2 / 3),

@@ -227,6 +227,7 @@ FORMS_OF_EDITORS = {
         "model_rename",
         "model_delete",
         "project_pipelines",
+        "pipeline_delete",
     ),
     *("personal_links", "open_networks"),
     *("free_seat", "session_returned", "settle", "unsettle", "study_question"),
