@@ -369,7 +369,7 @@ def test_a_phone_shows_the_pipeline_as_a_list(signed_in: Page, live_server: Live
     signed_in.goto(f"{live_server.url}/projects/vases/")
     expect(signed_in.locator(".pipeline")).to_be_hidden()
     steps = signed_in.locator(".pipeline-list li")
-    expect(steps.first).to_contain_text("Imported")
+    expect(steps.first).to_contain_text("Instances")
     step_4 = steps.filter(has=signed_in.locator(".node-name", has_text="step-4"))
     expect(step_4).to_contain_text("asked, from step-3")
 

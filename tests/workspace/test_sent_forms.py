@@ -85,7 +85,7 @@ def test_back_to_a_study_file_leads_to_its_draft(editor: Client) -> None:
     assert editor.post(address, {"source": source})["Location"] == "/studies/vases/mine/"
     back = editor.get(address, follow=True)
     assert back.redirect_chain == [("/studies/vases/mine/", 302)]
-    assert "You sent this form already: it created this." in words_of(back)
+    assert "You already sent this form, and it created this." in words_of(back)
     assert source in back.content.decode()
     # A browser may show the form as it was left.
     changed = f"{source}answers: 2\n"

@@ -33,9 +33,9 @@ def test_everybody_but_who_withdrew_stands_there_by_pseudonym_with_what_their_an
     # Same choice on the first and the last of four questions: Wilson's interval of 2 of 4 is 15.0 to 85.0. Each took
     # 4.2 s; ann says None once, ben twice.
     assert [found[names["ann"]][column] for column in range(7)] == [
-        *("50.00", "15.00–85.00", "4", "4 answers of others", "4", "4.20", "4.20–4.20")
+        *("50.0", "15.0–85.0", "4", "4 answers of others", "4", "4.20", "4.20–4.20")
     ]
-    assert [found[name][8] for name in names.values()] == ["25.00", "50.00"]
+    assert [found[name][8] for name in names.values()] == ["25.0", "50.0"]
     assert set(found) == set(names.values())
     withdraw(Project.objects.get(), "ben")
     assert set(rows(client)) == {names["ann"]}

@@ -563,7 +563,7 @@ def test_charts_are_replaced_only_when_one_was_drawn(
     run_now(sent[0])
     fragment = client.get(f"{LIVE}?charts={before}").content.decode()
     assert 'id="live-charts"' in fragment
-    assert fragment.count("<svg") == 1 + 1, "the places and the drawn chart"
+    assert fragment.count("<svg") == 1 + 2, "the places, and the drawn chart for wide windows and for phones"
 
 
 def test_nobody_has_answered_is_no_chart(client: Client, study: Study) -> None:
