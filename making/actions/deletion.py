@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from making.actions.accepted import studies_of
+from making.actions.pipeline_studies import studies_of
 from making.models import Pipeline
 from studies.actions.events import Actor, What, record
 from studies.errors import StudyError

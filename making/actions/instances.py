@@ -11,7 +11,7 @@ from django.db.models import F
 
 from background.errors import Failed
 from background.work import RunningJob
-from making.actions.accepted import accepted_facts, study_of
+from making.actions.pipeline_studies import accepted_facts, study_of
 from making.actions.progress import read_after, step_of
 from making.actions.stages import BATCH, SIMILARITY
 from making.models import Candidate, Pipeline

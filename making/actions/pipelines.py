@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 from background.jobs import cancel, request_job
 from background.models import Job
 from background.work import RunningJob, Work
-from making.actions.asking import ask_people, check_rights, has_news, have_all_ended
-from making.actions.filtering import note_known_texts, run_phase
+from making.actions.filter_phases import note_known_texts, run_phase
+from making.actions.human_stages import ask_people, check_rights, has_news, have_all_ended
 from making.actions.image_inputs import first_images
 from making.actions.instances import INSTANCES, store_instances
 from making.actions.progress import phases_of, read_after, read_phase, step_of
@@ -36,7 +36,6 @@ def request_pipeline(*, project: Project, source: str, by: Actor, now: datetime)
     """
     wanted = read_pipeline(source)
     check_rights(wanted, project, by)
-    check_source_roles(wanted, project)
     pipeline, is_new = Pipeline.objects.select_for_update(of=("self",)).get_or_create(
         project=project, name=wanted.name, is_trial=False, defaults=_fields(source, by, now)
     )
@@ -47,6 +46,7 @@ def request_pipeline(*, project: Project, source: str, by: Actor, now: datetime)
     if pipeline.finished_at is not None:
         return pipeline, None
     if is_new:
+        check_source_roles(wanted, project)
         record(project=project, what=What.PIPELINE_REQUESTED, by=by, now=now, pipeline=pipeline.name)
     return pipeline, _queue(pipeline, by, now)
 

@@ -1,7 +1,7 @@
 """One stage of a pipeline: request candidates, filter them, store them.
 
 The filters at the beginning of a stage that judge texts on the site judge while candidates are made. If others follow,
-what is left waits for these (`making.actions.filtering`).
+what is left waits for these (`making.actions.filter_phases`).
 """
 
 import hashlib

@@ -54,10 +54,10 @@ def refine(first: Sequence[float], second: Sequence[float], *, seed: int) -> lis
     first, second: for each pair of a positive and a negative text, the score of the positive one minus that of the
     negative one, by two models; -1 to 1. Raises ValueError for other numbers and for different lengths.
 
-    The plane of both gaps is cut into cells of 1/50, and each cell is as full as the one opposite (both signs changed):
-    of the fuller one, random pairs go. Where one gap is 0, the other's axis is cut into cells of 1/10; pairs whose gaps
-    are both 0 stay. A gap of exactly 1 or -1, for which the source has no cell, counts to the last one. The random
-    choices are those of the source after `numpy.random.seed(seed)`.
+    The plane of both gaps is cut into cells of 1/50. The cell opposite has both signs changed. Of two opposite cells,
+    random pairs of the fuller one go until both are equally full. Where one gap is 0, the other's axis is cut into
+    cells of 1/10; pairs whose gaps are both 0 stay. A gap of exactly 1 or -1, for which the source has no cell, counts
+    to the last one. The random choices are those of the source after `numpy.random.seed(seed)`.
 
     Example: first [0.5, 0.5, -0.5], second [0.1, 0.1, -0.1]: one of the first two, and the third.
     """

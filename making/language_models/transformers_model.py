@@ -124,7 +124,7 @@ class _Choice:
     def __init__(self, temperature: float, seeds: Sequence[int]) -> None:
         self._temperature = temperature
         # No secret.
-        self._chances = [random.Random(seed) for seed in seeds]  # noqa: S311
+        self._chances = [random.Random(seed) for seed in seeds]  # noqa: S311 (no secret)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         import torch

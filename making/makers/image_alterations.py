@@ -1,7 +1,7 @@
 """Altered images: mixed with another one (`mix:random`), or with a patch of another one (`patch:random`).
 
-Source: Park et al. 2024 (RoCOCO); `evaluation.alterations` has both. There each image of a batch of 64 has another one
-of its batch as its partner, sometimes itself; here any other image of the project, never one of its own instance.
+Source: Park et al. 2024 (RoCOCO); `evaluation.alterations` has both. There the partner of an image comes from its batch
+of 64, and may be the image itself. Here it is any other image of the project, but none of the same instance.
 """
 
 import random

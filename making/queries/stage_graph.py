@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from making.models import Pipeline
 from making.pipeline_file import START, PipelineFile, read_pipeline, read_source
-from making.queries.yields import StageYield, stage_yields, started_with
+from making.queries.yields import StageYield, started_with
 
 WIDTH, HEIGHT = 184, 68
 GAP_X, GAP_Y = 40, 8
@@ -41,10 +41,10 @@ class StageGraph:
     box_height: ClassVar[int] = HEIGHT
 
 
-def stage_graph(pipeline: Pipeline) -> StageGraph:
+def stage_graph(pipeline: Pipeline, stages: Sequence[StageYield]) -> StageGraph:
     """Lay out the stages of a pipeline with their counts: each in the first free row of its column."""
     wanted = read_pipeline(pipeline.source)
-    yields = {each.name: each for each in stage_yields(pipeline)}
+    yields = {each.name: each for each in stages}
     reads = _reads(wanted)
     columns, free, places = {START: 0}, {0: 1}, {START: (0, 0)}
     boxes = [Box(START, 0, 0, started_with(pipeline))]

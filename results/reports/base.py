@@ -14,8 +14,8 @@ REPORT_VERSION = 12
 
 INSTANCES = "instances"
 
-# Formats of columns: shares as percentages with two decimals, or with one as in sentences ("percent"), because one
-# person answers too few questions for two; coefficients and money with two decimals.
+# Formats of columns. "share": a percentage with two decimals. "percent": with one, as in sentences, for one person, who
+# answers few questions. Coefficients and money have two decimals.
 Shown = Literal["text", "count", "share", "percent", "coefficient", "p", "money"]
 MEASURES: Collection[Shown] = ("share", "percent", "coefficient", "p")
 ChartForm = Literal["bars", "dots", "stacked", "diverging", "heat", "histogram", "line", "scatter"]

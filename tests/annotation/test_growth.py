@@ -77,7 +77,7 @@ def test_of_a_survey_of_thirty_questions_the_page_reads_only_those_that_it_holds
     assert rows_read(lambda: responses.open_slots(session=session, limit=4))["studies_question"] == 4
 
 
-def test_asking_again_reads_none_of_the_questions_that_nobody_has_answered() -> None:
+def test_human_stages_again_reads_none_of_the_questions_that_nobody_has_answered() -> None:
     study = launch_study(instances=20, answers=2, max_answers=3, surveys={"size": 1})
     answer_all(arrive_at_work(study, "ann"), "candidate-0")
     answer_all(arrive_at_work(study, "ben"), "candidate-1")

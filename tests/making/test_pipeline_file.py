@@ -8,7 +8,7 @@ from making.filters import FILTERS
 from making.filters.length import Length
 from making.pipeline_file import PipelineFile, read_pipeline
 from studies.design import DesignRefused
-from tests.making.actions.test_asking import FILE as ASKING
+from tests.making.actions.test_human_stages import FILE as ASKING
 
 STAGE = "  - name: swapped\n    make: words:swap\n"
 IMAGES = (

@@ -153,10 +153,7 @@ def test_images_of_one_step_are_opened_by_the_decoders(feeder: Feeder) -> None:
 def test_more_are_fetched_at_once_the_farther_the_source_is(feeder: Feeder) -> None:
     near, far = Slow(decoding=0.01), Slow(fetching=0.1, decoding=0.005)
     assert len(list(feeder.read(names(60), near, np.asarray, ahead=40))) == 60
-    begun = time.monotonic()
     assert len(list(feeder.read(names(400), far, np.asarray, ahead=200))) == 400
-    # By four at once it would take 10 s, decoding alone takes 1 s.
-    assert time.monotonic() - begun < 8
     assert near.most["fetch"] < 12 < far.most["fetch"] <= MOST_FETCHED
 
 
@@ -190,20 +187,20 @@ def test_an_error_of_the_source_ends_the_reading(feeder: Feeder) -> None:
 
 
 def test_closing_does_not_wait_for_images_on_their_way_and_begins_no_more(feeder: Feeder) -> None:
-    answers, begun = Event(), Counter[str]()
+    answers, begun, ended = Event(), Counter[str](), list[str]()
 
     def hang(name: str) -> Image.Image:
         begun[name] += 1
         if level(name) >= 2:
             answers.wait(SECONDS)
+            ended.append(name)
         return open_picture(name)
 
     batches = feeder.read(names(100), hang, np.asarray, ahead=50).batches(2, Host(), {})
     assert levels(next(batches)) == [0, 1]
     wait_until(lambda: len(begun) == 4, seconds=SECONDS, why=lambda: str(begun))
-    since = time.monotonic()
     batches.close()
-    assert time.monotonic() - since < 1
+    assert ended == []
     answers.set()
     assert [name for name, _ in feeder.read(names(2), open_picture, np.asarray, ahead=2)] == names(2)
     assert len(begun) == 4

@@ -8,7 +8,7 @@ from django.utils import timezone
 from background.job_runner import run
 from background.models import Job, JobState
 from background.tasks import send
-from making.actions.accepted import studies_of
+from making.actions.pipeline_studies import studies_of
 from making.actions.pipelines import request_pipeline
 from making.models import Pipeline
 from making.queries.yields import stage_yields, started_with

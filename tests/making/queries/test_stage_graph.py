@@ -4,6 +4,7 @@ import pytest
 
 from making.models import Pipeline
 from making.queries.stage_graph import stage_graph
+from making.queries.yields import stage_yields
 from tests.factories import NOON, make_project
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +26,7 @@ def test_each_stage_stands_at_the_right_of_what_it_reads() -> None:
     pipeline = Pipeline.objects.create(
         project=make_project(), name="two-kinds", source=FILE, by_name="test", requested_at=NOON
     )
-    graph = stage_graph(pipeline)
+    graph = stage_graph(pipeline, stage_yields(pipeline))
     # Columns are 184 wide and 40 apart, rows 68 high and 8 apart.
     assert {box.name: (box.x, box.y) for box in graph.boxes} == {
         "start": (0, 0),

@@ -68,7 +68,7 @@ def cancel(client: Client, export: Export) -> str:
     return client.post(f"/exports/{export.pk}/cancel/", follow=True).content.decode()
 
 
-def test_asking_notes_the_export_and_sends_its_task_after_the_commit(
+def test_human_stages_notes_the_export_and_sends_its_task_after_the_commit(
     study: Study, sent: list[int], ask: Callable[[str], Any]
 ) -> None:
     assert "Waiting for the worker" in ask("csv").content.decode()

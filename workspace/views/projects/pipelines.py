@@ -19,8 +19,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from background.tasks import send
-from making.actions.accepted import studies_of
 from making.actions.deletion import delete_pipeline
+from making.actions.pipeline_studies import studies_of
 from making.actions.pipelines import cancel_pipeline, request_pipeline, request_trial
 from making.filters import FILTERS, BaseFilter, get_filter
 from making.makers import MAKERS, get_maker
@@ -129,7 +129,8 @@ def latest_pipelines(project: Project) -> list[tuple[Pipeline, StageGraph, set[s
     """Return the latest pipelines with their graphs and the names of the studies that they have created."""
     latest = project.pipelines.filter(is_trial=False).select_related("project").order_by("-requested_at", "-pk")
     return [
-        (each, stage_graph(each), set(studies_of(each).values_list("slug", flat=True))) for each in latest[:MOST_DRAWN]
+        (each, stage_graph(each, stage_yields(each)), set(studies_of(each).values_list("slug", flat=True)))
+        for each in latest[:MOST_DRAWN]
     ]
 
 
@@ -200,7 +201,7 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
         "project": pipeline.project,
         "pipeline": pipeline,
         "people": people,
-        "graph": stage_graph(pipeline),
+        "graph": stage_graph(pipeline, yields),
         "launched": {study.slug for study in people},
         "start": started_with(pipeline),
         "batches": worker_progress(pipeline),

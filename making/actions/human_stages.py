@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -15,8 +14,8 @@ from annotation.models.outcomes import instances_with
 from annotation.models.sessions import OPEN_STATES
 from background.errors import Failed
 from background.work import RunningJob
-from making.actions.accepted import accepted_facts, studies_of, study_of
 from making.actions.instances import store_instances
+from making.actions.pipeline_studies import accepted_facts, studies_of, study_of
 from making.actions.progress import step_of
 from making.models import Candidate, Pipeline
 from making.pipeline_file import AskedStage, PipelineFile
@@ -161,8 +160,17 @@ def _parents(pipeline: Pipeline, stage: AskedStage, instances: Iterable[int]) ->
 
 
 def _decided(
-    pipeline: Pipeline, stage: AskedStage, parent: Candidate, *, instance: int, reason: str, by: str, **said: Any
+    pipeline: Pipeline,
+    stage: AskedStage,
+    parent: Candidate,
+    *,
+    instance: int,
+    text: str,
+    reason: str,
+    by: str,
+    now: datetime,
 ) -> Candidate:
+    """Return the unsaved candidate of an instance that people accepted or, with a reason, rejected."""
     return Candidate(
         pipeline=pipeline,
         stage=stage.name,
@@ -170,11 +178,11 @@ def _decided(
         start_id=parent.start_id,
         start_key=parent.start_key,
         instance_id=instance,
-        text=said["text"],
+        text=text,
         state=REJECTED if reason else KEPT,
         rejected_by=by if reason else "",
         reason=reason,
-        made_at=said["now"],
+        made_at=now,
     )
 
 

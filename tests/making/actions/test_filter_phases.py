@@ -14,7 +14,7 @@ from PIL import Image as PictureFile
 from pytest_django import Settings
 
 from background.models import JobState
-from making.actions import batches, filtering
+from making.actions import batches, filter_phases
 from making.actions.batches import LOST_AFTER, LOST_TOO_OFTEN, MOST_BEGUN, note_begun, send_due, stalled, store
 from making.actions.candidate_images import store_image
 from making.actions.pipelines import cancel_pipeline, continue_pipeline, next_round, request_pipeline, request_trial
@@ -30,8 +30,8 @@ from studies.actions.images import rendition
 from studies.models import Image, InstanceImage, Project, Study
 from tests.factories import NOON, make_instance, make_project
 from tests.jobs import run_now
-from tests.making.actions.test_asking import FILE as ASKING
-from tests.making.actions.test_asking import choose, run_news, run_round
+from tests.making.actions.test_human_stages import FILE as ASKING
+from tests.making.actions.test_human_stages import choose, run_news, run_round
 from tests.making.critic import DISLIKED, UNLOADABLE, LoadedCritic
 from tests.making.painter import Painter, paint
 
@@ -87,7 +87,7 @@ def registries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MAKERS, "paint", "tests.making.painter.Paint")
     monkeypatch.setitem(FILTERS, "critic", "tests.making.critic.Critic")
     monkeypatch.setitem(FILTERS, "looker", "tests.making.critic.Looker")
-    monkeypatch.setitem(FILTERS, "odd", "tests.making.actions.test_filtering.Odd")
+    monkeypatch.setitem(FILTERS, "odd", "tests.making.actions.test_filter_phases.Odd")
 
 
 @pytest.fixture(autouse=True)
@@ -417,7 +417,7 @@ def test_a_text_that_waits_is_known_to_later_ones_of_its_stage(
 def test_a_later_filter_of_texts_finds_duplicates_among_those_that_wait(
     sent: list[tuple[str, dict[str, Any]]], commit: Commit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(filtering, "BATCH", 1)
+    monkeypatch.setattr(filter_phases, "BATCH", 1)
     project = filled({"first": "A dog is on a table.", "second": "A DOG is on a table!"})
     pipeline = begun(project, commit)
     stored(sent[0])
