@@ -16,7 +16,7 @@ from making.models import Pipeline
 
 @task(name=BEGUN, minutes=5)
 def note_begun_batch(batch: int) -> None:
-    batches.note_begun(batch_id=batch)
+    batches.note_begun(batch_id=batch, now=timezone.now())
 
 
 @task(name=MADE, minutes=10)

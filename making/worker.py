@@ -21,7 +21,7 @@ from making.messages import BEGUN, JUDGE, MADE, MAKE, from_results, from_verdict
 from predictions.messages import DEFAULT
 from predictions.pictures import SourceUnavailable
 from predictions.scorers import CannotLoad, OutOfMemory
-from predictions.worker import app, open_picture
+from predictions.worker import app, memory, open_picture
 
 __all__ = ["app"]
 
@@ -32,17 +32,19 @@ Loaded = TypeVar("Loaded", LoadedMaker, LoadedFilter)
 
 
 class _Cache:
-    """The last requested maker or filter, because memory holds only one model."""
+    """The last requested maker or filter."""
 
     def __init__(self) -> None:
         self._key = ""
         self._loaded: Any = None
 
+    def release(self) -> None:
+        self._loaded, self._key = None, ""
+
     def get(self, what: str, name: str, options: Mapping[str, Any], load: Callable[[], Loaded]) -> Loaded:
         key = json.dumps([what, name, options], sort_keys=True)
         if self._key != key:
-            # The old model goes before the next is loaded.
-            self._loaded, self._key = None, ""
+            memory.take(self.release)
             self._loaded, self._key = load(), key
         loaded: Loaded = self._loaded
         return loaded

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
@@ -178,12 +178,20 @@ class _FetchFailed(Exception):
         self.code = code
 
 
+def _through(proxy: str) -> Callable[..., urllib3.ProxyManager]:
+    """Return what makes connections through a proxy, whose address may lack `http://` and have a name and password."""
+    parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    login = f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else None
+    headers = urllib3.make_headers(proxy_basic_auth=login)
+    return partial(urllib3.ProxyManager, parts.geturl(), proxy_headers=headers)
+
+
 class _Server:
     """A server that gives images, asked by many threads over connections that stay open. `proxy`: "" for none."""
 
     def __init__(self, proxy: str) -> None:
         # Redirects are not followed, because they would carry the token elsewhere.
-        make = partial(urllib3.ProxyManager, proxy) if proxy else urllib3.PoolManager
+        make = _through(proxy) if proxy else urllib3.PoolManager
         self._web = make(maxsize=MOST_FETCHED, retries=False, timeout=TIMEOUT_SECONDS)
         self._given = 0
 

@@ -161,16 +161,40 @@ except (CannotReadPictures, CannotStart) as stop:
     sys.exit(str(stop))
 
 
+class Memory:
+    """The memory of this process, which holds one model: whoever loads another one has the last released."""
+
+    def __init__(self) -> None:
+        self._release: Callable[[], None] | None = None
+
+    def take(self, release: Callable[[], None]) -> None:
+        """Release the model in memory, if any; the next one is released by `release`. Only for who has the device."""
+        if self._release is not None:
+            self._release()
+        self._release = release
+
+
+memory = Memory()
+
+
 class _ModelCache:
-    """The last requested model, because memory holds only one, with its 16-bit version if any."""
+    """The last requested model, with its 16-bit version if any."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, tuple[Scorer, Scorer | None]] = {}
 
+    def release(self) -> None:
+        self._loaded = {}
+
+    def make_room_for(self, spec: str) -> None:
+        """Release another model. Before messages are sent, which takes long if the broker is away."""
+        if spec not in self._loaded:
+            memory.take(self.release)
+
     def get(self, spec: str) -> tuple[Scorer, Scorer | None]:
         """Return the model, and load it if it is another one. Only for who has the device."""
         if spec not in self._loaded:
-            self._loaded = {}
+            self.make_room_for(spec)
             scorer = scorer_of(spec)
             half = None if numbers is None else scorer.in_half(numbers)
             if kept_vectors is not None:
@@ -195,6 +219,7 @@ _loaded = _ModelCache()
 @app.task(name=LOAD)
 def load(*, run: int, spec: str) -> None:
     """Load the model that `spec` names; report its identity and speed."""
+    _loaded.make_room_for(spec)
     _answer(BEGUN, run=run, chunk=0)
     _answer(LOADED, run=run, answer=_in_words(lambda: loaded_message(*_loaded.get(spec))))
 
@@ -204,6 +229,7 @@ def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
     """Score questions with the model that `spec` names."""
     names = dict.fromkeys(picture for item in items for _, picture in item["matches"].values())
     with _loaded.read_ahead(spec, list(names)) as open_ahead, device:
+        _loaded.make_room_for(spec)
 
         def work() -> ScoredChunk:
             scorer, half = _loaded.get(spec)
@@ -216,6 +242,7 @@ def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
 def embed(*, run: int, chunk: int, spec: str, pictures: Sequence[str]) -> None:
     """Compute the vectors of images (SHA-256) with the model that `spec` names, in float32."""
     with _loaded.read_ahead(spec, pictures, exactly=True) as open_ahead, device:
+        _loaded.make_room_for(spec)
         _answer_chunk(EMBEDDED, run, chunk, lambda: embed_pictures(_loaded.get(spec)[0], pictures, open_ahead))
 
 

@@ -60,10 +60,10 @@ def new_key() -> str:
 
 
 def secret_of(request: HttpRequest) -> str:
-    """Return the secret of what the form of this request creates: 64 hexadecimal digits, of 256 random bits.
+    """Return the secret of what the form of this request creates, as 64 hexadecimal digits.
 
-    They are the same ones if the same person sends the same form with the same content again. A form without a key
-    gets others each time.
+    With a form key, they are derived from the form, its content and the site's secret: the same person gets the same
+    ones for the same form again. Without a form key, they are random.
     """
     if not request.POST.get(KEY):
         return secrets.token_hex(32)

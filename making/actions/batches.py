@@ -135,9 +135,9 @@ def _candidates(batch: Batch) -> list[Candidate]:
     return list(found.order_by("pk"))
 
 
-def note_begun(*, batch_id: int) -> None:
-    """Record that a worker has begun a batch."""
-    Batch.objects.filter(pk=batch_id, stored_at=None).update(begun=F("begun") + 1)
+def note_begun(*, batch_id: int, now: datetime) -> None:
+    """Record that a worker has begun a batch, which counts as lost so long after that."""
+    Batch.objects.filter(pk=batch_id, stored_at=None).exclude(sent_at=None).update(begun=F("begun") + 1, sent_at=now)
 
 
 def store(*, batch_id: int, answer: Mapping[str, Any], now: datetime) -> Pipeline | None:

@@ -14,7 +14,11 @@ from studies.models import Question, Tag
 @transaction.atomic
 def delete_pipeline(*, pipeline: Pipeline, by: Actor, now: datetime) -> int:
     """Delete a pipeline, its candidates and its instances; return how many instances. Raises StudyError."""
-    pipeline = Pipeline.objects.select_for_update(of=("self",)).select_related("project", "job").get(pk=pipeline.pk)
+    there = Pipeline.objects.select_for_update(of=("self",)).select_related("project", "job")
+    found = there.filter(pk=pipeline.pk).first()
+    if found is None:
+        raise StudyError("Somebody else has just deleted this pipeline.")
+    pipeline = found
     if pipeline.is_unfinished:
         raise StudyError("The pipeline is running. Cancel it first.")
     # A trial made no instances, and the pipeline of its name may have.

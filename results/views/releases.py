@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -41,6 +42,8 @@ RELEASES = Release.objects.select_related("study", "project")
 # Button of the form for a new release.
 NEW = "new"
 FIELDS = ("name", "description", "licence", "citation")
+# Of two requests for one release within this time, the second is a second click.
+SENT_TWICE = timedelta(minutes=1)
 # Items of each list of a comparison; the CSV has all.
 COMPARED_SHOWN = 100
 
@@ -142,6 +145,10 @@ def _ask(request: HttpRequest, study: Study, user: User) -> None:
     with transaction.atomic():
         release, created = prepare_release(study=study, beside=beside, about=about, by=user, now=now)
         if is_new and not created:
+            is_second_click = release.made_at >= now - SENT_TWICE
+            if is_second_click and release.exports.filter(format=request.POST.get("format", "")).exists():
+                # The first click has made it, with the same texts.
+                return
             raise CannotExport(
                 f"The release {name} already exists and does not change. Choose another name, such as {name}.1. "
                 f"To get {name} in another format, use its own section on this page."

@@ -21,12 +21,20 @@ class NotTaken extends Refused {}
 
 // Files that were dropped onto a form, by their names in the upload.
 const dropped = new WeakMap();
+// Files that this page has begun to send into an upload that had others before.
+const begunHere = new Set();
 
 for (const form of document.querySelectorAll("form[data-upload]")) {
   takeDrops(form);
   form.addEventListener("submit", async (event) => {
     const button = event.submitter;
-    if (form.elements.upload.value || "withoutFiles" in (button?.dataset ?? {})) {
+    if ("withoutFiles" in (button?.dataset ?? {})) {
+      for (const field of form.querySelectorAll("input[type=file]")) {
+        field.disabled = true;
+      }
+      return;
+    }
+    if (form.elements.upload.value) {
       return;
     }
     event.preventDefault();
@@ -131,6 +139,10 @@ async function send(form, files, tell) {
   const waiting = [];
   for (const entry of files) {
     const there = have[entry.part][entry.name] ?? 0;
+    if (into && there && there !== entry.file.size && !begunHere.has(entry.name)) {
+      throw new Refused(`You sent a file called ${entry.name} before. Rename it, or leave it out.`);
+    }
+    begunHere.add(entry.name);
     entry.from = Math.min(there, entry.file.size);
     done += entry.from;
     if (there !== entry.file.size || there === 0) {
@@ -172,7 +184,8 @@ async function renewToken(form) {
 
 // The files to send: images, and the tables that are ticked, or would be.
 function filesOf(form) {
-  const found = filesFound(form);
+  const takesRows = !("into" in form.dataset);
+  const found = filesFound(form).filter(({ part }) => takesRows || part === "images");
   const ticks = new Map([...form.querySelectorAll("[data-tables] input")].map((box) => [box.value, box.checked]));
   return found.filter((entry) => !entry.isFound || entry.part !== "rows" || (ticks.get(entry.name) ?? entry.isTaken));
 }

@@ -215,6 +215,22 @@ def test_a_double_click_on_change_its_key_keeps_the_one_before(owner: Client) ->
     assert WebhookKey.objects.filter(pk=before.pk).exists()
 
 
+def test_an_old_form_brings_no_deleted_key_back(owner: Client) -> None:
+    owner.post(WEBHOOKS, HOOK)
+    first = WebhookKey.objects.get()
+    address = f"{WEBHOOKS}{first.webhook_id}/key/"
+    old = {"hours": "0", "form_key": key_in(owner, WEBHOOKS), "newest": str(first.pk)}
+    owner.post(address, old)
+    leaked = WebhookKey.objects.get()
+    owner.post(address, {"hours": "0", "form_key": key_in(owner, WEBHOOKS), "newest": str(leaked.pk)})
+    good = WebhookKey.objects.get()
+    assert good.salt != leaked.salt
+    assert f'name="newest" value="{good.pk}"' in owner.get(WEBHOOKS).content.decode()
+    again = owner.post(address, old, follow=True)
+    assert "The key was changed since you opened this page." in words_of(again)
+    assert WebhookKey.objects.get() == good
+
+
 def test_a_double_click_on_invite_mails_the_link_once(owner: Client, settings: Settings) -> None:
     settings.MAIL_FROM = "lineup@example.org"
     sent = {"role": "editor", "days": "7", "whom": "", "mail": "amaia@example.org", "form_key": key_in(owner, MEMBERS)}

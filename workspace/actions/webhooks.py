@@ -91,17 +91,20 @@ def accepting_studies(project: Project) -> list[Study]:
 
 @transaction.atomic
 def change_key(
-    *, webhook: Webhook, hours: int, by: User, now: datetime, salt: str | None = None
+    *, webhook: Webhook, hours: int, by: User, now: datetime, salt: str | None = None, newest: int | None = None
 ) -> tuple[WebhookKey, str]:
     """Give a webhook a new key; return it and its text. The previous key also signs for `hours`, of `OVERLAPS`.
 
-    Older keys are deleted: at most two are valid at once. salt: as in `make_webhook`. Raises WebhookRefused.
+    Older keys are deleted: at most two are valid at once. salt: as in `make_webhook`; newest: the id of the key
+    that its form showed as the newest, without which an old form would bring back a deleted key. Raises WebhookRefused.
     """
     if hours not in OVERLAPS:
         raise WebhookRefused("Choose how long the previous key stays valid.")
     locked = Webhook.objects.select_for_update().get(pk=webhook.pk)
     if again := WebhookKey.objects.filter(webhook=locked, salt=salt).first():
         return again, key_text(again.salt)
+    if newest is not None and not WebhookKey.objects.filter(webhook=locked, expires_at=None, pk=newest).exists():
+        raise WebhookRefused("The key was changed since you opened this page. Reload it, and change the key again.")
     WebhookKey.objects.filter(webhook=locked).exclude(expires_at=None).delete()
     before = WebhookKey.objects.filter(webhook=locked)
     if hours:

@@ -153,7 +153,9 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
 def _pipeline_job(title: str, pipeline: Pipeline, job: Job) -> OwnJob:
     """Return the job of a pipeline, which is done when workers with models or people have to continue."""
     words = "is done."
-    if pipeline.finished_at is None:
+    if pipeline.stopped_at is not None:
+        words = "was cancelled."
+    elif pipeline.finished_at is None:
         words = "is continued by workers with models." if pipeline.waits_for else "waits for people."
     own = _make_own_job(title, reverse("pipeline", args=[pipeline.pk]), job, done_words=words)
     return replace(own, state=JobState.FAILED, error=pipeline.error) if pipeline.error else own

@@ -229,7 +229,7 @@ def test_a_lost_message_is_sent_again_and_one_that_kills_its_workers_is_not(
     send_due(pipeline.pk, LATER)
     assert sent[1] == sent[0]
     for _ in range(MOST_BEGUN):
-        note_begun(batch_id=sent[0][1]["batch"])
+        note_begun(batch_id=sent[0][1]["batch"], now=NOON)
     send_due(pipeline.pk, LATER + LOST_AFTER + timedelta(seconds=1))
     pipeline.refresh_from_db()
     assert (pipeline.error, len(sent)) == (LOST_TOO_OFTEN, 2)

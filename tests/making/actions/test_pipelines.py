@@ -436,3 +436,17 @@ def test_a_pipeline_that_studies_ask_about_stays(project: Project) -> None:
     run_now(job, now=NOON)
     assert delete_pipeline(pipeline=trial, by="anna", now=NOON) == 0
     assert list(project.pipelines.all()) == [pipeline]
+
+
+def test_a_pipeline_that_was_deleted_already_is_said(project: Project) -> None:
+    pipeline = made(project)
+    seen = Pipeline.objects.get(pk=pipeline.pk)
+    delete_pipeline(pipeline=pipeline, by="anna", now=NOON)
+    with pytest.raises(StudyError, match="Somebody else has just deleted this pipeline"):
+        delete_pipeline(pipeline=seen, by="anna", now=NOON)
+
+
+def test_a_complete_pipeline_needs_its_sources_no_more(project: Project) -> None:
+    pipeline = made(project)
+    project.instances.exclude(reference__has_key="made").delete()
+    assert request_pipeline(project=project, source=FILE, by="test", now=NOON) == (pipeline, None)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
@@ -12,6 +13,7 @@ from background import jobs
 from background.tasks import run_job
 from results.exporting.licences import is_recognised
 from results.models import Export, Release, ReleasePseudonym
+from results.views.releases import SENT_TWICE
 from studies.models import Membership, Study
 from studies.permissions import Role
 from tests.factories import NOON, answer, make_launched, make_study, questions, sit_down
@@ -131,6 +133,10 @@ def test_a_licence_that_nobody_knows_is_confirmed_before_it_is_frozen(ask: Ask) 
 @pytest.mark.usefixtures("answered")
 def test_a_new_release_with_the_name_of_another_is_refused(ask: Ask) -> None:
     ask(do="new", licence="MIT")
+    # A second click has the same release, and makes none and no other file.
+    assert ask(do="new", licence="MIT").status_code == 200
+    assert (Release.objects.count(), Export.objects.count()) == (1, 1)
+    Release.objects.update(made_at=F("made_at") - SENT_TWICE)
     again = ask(do="new", licence="MIT")
     assert again.status_code == 409
     assert "The release v1 already exists and does not change." in again.content.decode()

@@ -157,9 +157,7 @@ def _upload_of(request: HttpRequest, project: Project) -> Upload:
             raise Http404
     else:
         upload = begin_upload(project, signed_in_user(request), timezone.now())
-    for part in PARTS:
-        for file in request.FILES.getlist(part):
-            receive(upload, part, file.name or "", file, offset=0, most=file.size or 0)
+    _receive(request, upload, PARTS)
     return upload
 
 
@@ -276,13 +274,13 @@ def _repeat(request: HttpRequest, one: Import) -> None:
 def add_images(request: HttpRequest, one: Import) -> HttpResponse:
     """Add images to the files of an import that failed without them, and repeat it. Only for who sent the files."""
     if one.upload_id is None or not one.lacks_images:
-        messages.info(request, "This import waits for no images.")
+        messages.info(request, "This import does not lack images.")
         return redirect("project_imports", one.project.slug)
     upload = own_upload(request, one.upload_id)
     problem = ""
     if request.method == "POST":
         try:
-            added = request.POST.get("upload") or _receive_images(request, upload)
+            added = request.POST.get("upload") or _receive(request, upload, (IMAGES,))
             if added or "images_later" in request.POST:
                 _repeat(request, one)
                 return redirect("project_imports", one.project.slug)
@@ -293,12 +291,12 @@ def add_images(request: HttpRequest, one: Import) -> HttpResponse:
     return render(request, "workspace/imports/images.html", context, status=409 if problem else 200)
 
 
-def _receive_images(request: HttpRequest, upload: Upload) -> int:
-    """Add the images that came with a form to an upload; return how many. Raises StudyError."""
-    files = request.FILES.getlist(IMAGES)
-    for file in files:
+def _receive(request: HttpRequest, upload: Upload, parts: Sequence[str]) -> int:
+    """Add the files of these parts that came with a form to an upload; return how many. Raises StudyError."""
+    files = [(part, file) for part in parts for file in request.FILES.getlist(part)]
+    for part, file in files:
         try:
-            receive(upload, IMAGES, file.name or "", file, offset=0, most=file.size or 0)
+            receive(upload, part, file.name or "", file, offset=0, most=file.size or 0)
         except MisplacedPiece as error:
             raise StudyError(f"You sent a file called {file.name} before. Rename it, or leave it out.") from error
     return len(files)

@@ -39,7 +39,7 @@ from studies.wording import format_count
 
 EXAMPLE_FILE = Path(settings.BASE_DIR) / "making" / "designs" / "word-swaps.yaml"
 # On a project's overview.
-MOST_DRAWN = 3
+MOST_DRAWN = 1
 NOT_TEXT = "The file is not UTF-8 text. Save the pipeline file as UTF-8, or paste its text."
 
 
@@ -252,6 +252,6 @@ def delete(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
         count = delete_pipeline(pipeline=pipeline, by=signed_in_user(request), now=timezone.now())
     except StudyError as error:
         messages.error(request, str(error))
-        return redirect("pipeline", pipeline.pk)
+        return redirect("project_pipelines", pipeline.project.slug)
     messages.success(request, f"The pipeline {pipeline.name} was deleted with {format_count(count, 'instance')}.")
     return redirect("project_pipelines", pipeline.project.slug)

@@ -95,7 +95,7 @@ def _page(
 def change_key(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Give a webhook a new key, and show it once."""
     webhook = _webhook_or_404(project, pk)
-    hours = request.POST.get("hours", "")
+    hours, newest = request.POST.get("hours", ""), request.POST.get("newest")
     try:
         key, text = actions.change_key(
             webhook=webhook,
@@ -103,6 +103,7 @@ def change_key(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             by=signed_in_user(request),
             now=timezone.now(),
             salt=secret_of(request),
+            newest=None if newest is None else int(newest) if newest.isdecimal() and len(newest) < 18 else 0,
         )
     except WebhookRefused as error:
         messages.error(request, str(error))
