@@ -46,6 +46,9 @@ def stage_graph(pipeline: Pipeline, stages: Sequence[StageYield]) -> StageGraph:
     wanted = read_pipeline(pipeline.source)
     yields = {each.name: each for each in stages}
     reads = _reads(wanted)
+    if pipeline.is_trial:
+        # It makes no instances.
+        reads.pop(INSTANCES, None)
     columns, free, places = {START: 0}, {0: 1}, {START: (0, 0)}
     boxes = [Box(START, 0, 0, started_with(pipeline))]
     for name, before in reads.items():

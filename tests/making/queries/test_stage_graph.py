@@ -43,3 +43,12 @@ def test_each_stage_stands_at_the_right_of_what_it_reads() -> None:
         "M632 34H656V34H672",
         "M408 110H656V34H672",
     ]
+
+
+def test_a_trial_makes_no_instances() -> None:
+    trial = Pipeline.objects.create(
+        project=make_project(), name="two-kinds", source=FILE, is_trial=True, by_name="test", requested_at=NOON
+    )
+    graph = stage_graph(trial, stage_yields(trial))
+    assert [box.name for box in graph.boxes] == ["start", "swapped", "pictures", "again"]
+    assert len(graph.edges) == 3

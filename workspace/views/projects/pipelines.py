@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
+from background.models import Job
 from background.tasks import send
 from making.actions.deletion import delete_pipeline
 from making.actions.pipeline_studies import studies_of
@@ -62,10 +63,7 @@ def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
         except StudyError as error:
             problems = list(error.problems)
         else:
-            if job is None:
-                messages.info(request, f"{pipeline.name} has already run with this file, so it did not run again.")
-            else:
-                send(job)
+            _send(request, pipeline, job)
             return redirect("pipeline", pipeline.pk)
     context = {
         "project": project,
@@ -132,6 +130,14 @@ def latest_pipelines(project: Project) -> list[tuple[Pipeline, StageGraph, set[s
         (each, stage_graph(each, stage_yields(each)), set(studies_of(each).values_list("slug", flat=True)))
         for each in latest[:MOST_DRAWN]
     ]
+
+
+def _send(request: HttpRequest, pipeline: Pipeline, job: Job | None) -> None:
+    """Send the job of a pipeline, or say that there is nothing left to do."""
+    if job is None:
+        messages.info(request, f"{pipeline.name} has already run with this file, so it did not run again.")
+    else:
+        send(job)
 
 
 def _is_id(request: HttpRequest) -> bool:
@@ -237,8 +243,7 @@ def go_on(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
         except StudyError as error:
             messages.error(request, str(error))
         else:
-            if job is not None:
-                send(job)
+            _send(request, pipeline, job)
     return redirect("pipeline", pipeline.pk)
 
 
