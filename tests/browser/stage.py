@@ -12,7 +12,7 @@ import PIL.ImageDraw
 from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.utils import timezone
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from annotation.actions.launching.launch import launch
 from annotation.models import Response, Session
@@ -102,6 +102,13 @@ def assert_no_wider_than_the_window(page: Page) -> None:
     for width, height in ((390, 844), (1366, 768)):
         page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, (page.url, width)
+
+
+def go_offline(*pages: Page) -> None:
+    """Cut the connection of `pages`, which share a browser, once the images of the questions they hold are loaded."""
+    for page in pages:
+        expect(page.locator("[data-ahead] [data-loading]")).to_have_count(0)
+    pages[0].context.set_offline(True)
 
 
 def question_number(page: Page) -> int:

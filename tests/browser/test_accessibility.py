@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session, SessionState
-from tests.browser.stage import Opener, answer, come_from_prolific, open_study, question_number, set_window
+from tests.browser.stage import Opener, answer, come_from_prolific, go_offline, open_study, question_number, set_window
 from tests.factories import arrive_at_work, make_instance, make_project
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -137,8 +137,7 @@ def test_every_state_of_the_question_is_accessible(page: Page, context: BrowserC
     assert_accessible(page)
     page.get_by_role("link", name="Keep my earlier answer").click()
     question_number(page)
-    page.wait_for_load_state("networkidle")
-    context.set_offline(True)
+    go_offline(page)
     while page.locator("[data-stage] [data-question]").count():
         answer(page, "2")
     page.get_by_text("You are offline. The next question appears").wait_for()

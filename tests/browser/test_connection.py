@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation.models import Response, SessionState
-from tests.browser.stage import Opener, answer, picture_of, question_number, stored_pictures
+from tests.browser.stage import Opener, answer, go_offline, picture_of, question_number, stored_pictures
 
 ANSWERS = "**/answer/"
 KEPT = "your answer is kept here, trying again"
@@ -53,14 +53,13 @@ def test_the_servers_clock_finds_nothing_against_answers_from_a_spell_without_a_
     page.clock.install()
     page.reload()
     question_number(page)
-    page.wait_for_load_state("networkidle")
 
     def think(seconds: int) -> None:
         # The clock of the server first: nothing takes longer in the browser.
         time_machine.shift(timedelta(seconds=seconds))
         page.clock.run_for(seconds * 1000)
 
-    context.set_offline(True)
+    go_offline(page)
     for number in range(1, 5):
         assert question_number(page) == number
         think(9)
@@ -84,8 +83,7 @@ def test_without_a_connection_the_answer_is_kept_and_later_sent_once(
     page: Page, context: BrowserContext, at_work: Opener
 ) -> None:
     session = at_work(instances=6)
-    page.wait_for_load_state("networkidle")
-    context.set_offline(True)
+    go_offline(page)
     clicked = [answer(page, "1")]
     expect(page.locator("[data-saved]")).to_have_text(f"{OFFLINE} 1")
     expect(page.get_by_role("status").filter(has_text=OFFLINE)).to_be_visible()
@@ -281,8 +279,7 @@ def test_the_back_button_shows_where_the_session_is(page: Page, arrived: Opener)
 
 def test_stopping_waits_for_the_answers_on_their_way(page: Page, context: BrowserContext, at_work: Opener) -> None:
     session = at_work(instances=4)
-    page.wait_for_load_state("networkidle")
-    context.set_offline(True)
+    go_offline(page)
     clicked = answer(page, "2")
     page.get_by_role("link", name="Help").click()
     page.get_by_role("link", name="Stop here").click()
@@ -301,8 +298,7 @@ def test_the_way_to_change_the_last_answer_waits_until_it_has_arrived(
     answer(page, "1")
     wait_for_answered(page, 1)
     question_number(page)
-    page.wait_for_load_state("networkidle")
-    context.set_offline(True)
+    go_offline(page)
     answer(page, "2")
     page.get_by_role("link", name="Change my last answer").click()
     context.set_offline(False)

@@ -13,7 +13,14 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Draft, Response, Session
-from tests.browser.stage import Opener, assert_no_wider_than_the_window, picture_at, question_number, set_window
+from tests.browser.stage import (
+    Opener,
+    assert_no_wider_than_the_window,
+    go_offline,
+    picture_at,
+    question_number,
+    set_window,
+)
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import make_instance, make_project
 
@@ -351,8 +358,7 @@ def test_a_draft_written_without_a_line_is_sent_when_it_is_back(
     page: Page, context: BrowserContext, describing: Opener
 ) -> None:
     session = describing()
-    page.wait_for_load_state("networkidle")
-    context.set_offline(True)
+    go_offline(page)
     page.keyboard.press("t")
     page.keyboard.type("The man in blue")
     assert not Draft.objects.exists()

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.stage import Opener
+from tests.browser.stage import Opener, go_offline
 
 
 def test_the_scripts_speak_spanish(page: Page, context: BrowserContext, at_work: Opener) -> None:
@@ -20,7 +20,7 @@ def test_the_scripts_speak_spanish(page: Page, context: BrowserContext, at_work:
     # The third question came by the script.
     expect(page.locator("[data-ahead] [data-heading]").last).to_have_text("Pregunta 4 de 4")
 
-    context.set_offline(True)
+    go_offline(page)
     page.keyboard.press("1")
     page.get_by_role("button", name="Enviar").click()
     expect(saved).to_have_text("Sin conexión. Respuestas guardadas en este dispositivo, que se envían solas: 1")

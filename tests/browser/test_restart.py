@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, BrowserType, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session
-from tests.browser.stage import Opener, answer, open_study, question_number, stored_pictures
+from tests.browser.stage import Opener, answer, go_offline, open_study, question_number, stored_pictures
 from tests.factories import arrive_at_work
 
 # Nothing listens there, so that nothing gets through, not even to this machine: as without a line.
@@ -77,8 +77,7 @@ def test_a_killed_browser_goes_on_without_a_line_and_loses_nothing(
         expect(page.locator("[data-answered]")).to_have_text("1")
         wait_until_kept(page, session)
         expect(page.locator("[data-ahead] [data-question]")).to_have_count(3)
-        expect(page.locator("[data-ahead] [data-loading]")).to_have_count(0)
-        context.set_offline(True)
+        go_offline(page)
         clicked += [answer(page, "2"), answer(page, "n")]
         assert question_number(page) == 4
         wait_until_safe(page, 2)
@@ -129,8 +128,7 @@ def test_without_its_answer_on_the_disk_a_question_is_asked_again(
         page = context.new_page()
         page.goto(address)
         wait_until_kept(page, session)
-        expect(page.locator("[data-ahead] [data-loading]")).to_have_count(0)
-        context.set_offline(True)
+        go_offline(page)
         answer(page, "2")
         wait_until_safe(page, 1)
         # As a browser that is killed before it has written down what is in its local storage.

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response
-from tests.browser.stage import Opener, answer, open_study, question_number, stored_pictures
+from tests.browser.stage import Opener, answer, go_offline, open_study, question_number, stored_pictures
 from tests.factories import arrive_at_work
 
 ANSWERS = "**/answer/"
@@ -79,7 +79,7 @@ def test_three_answers_from_a_tab_that_is_behind_are_three_named(
     for key in ("1", "2", "3"):
         answer(page, key)
     all_arrived(page)
-    context.set_offline(True)
+    go_offline(page, other)
     clicked = [answer(other, key) for key in ("4", "4", "4")]
     context.set_offline(False)
     expect(notices(other)).to_have_text(
@@ -176,9 +176,7 @@ def test_a_clock_that_is_put_back_changes_no_order(page: Page, context: BrowserC
 def test_both_tabs_without_a_line_keep_what_was_sent_last(page: Page, context: BrowserContext, at_work: Opener) -> None:
     session = at_work(instances=3)
     other = another_tab(page, context)
-    page.wait_for_load_state("networkidle")
-    other.wait_for_load_state("networkidle")
-    context.set_offline(True)
+    go_offline(page, other)
     answer(other, "1")
     last = answer(page, "2")
     context.set_offline(False)
