@@ -8,7 +8,8 @@ read in two chunks; the second is begun while the first is computed, as by a wor
 
 The floor is decoding and resizing alone, from bytes in memory by a thread for each core, measured before and after each
 run. The device computes `--share` of that many images a second (it is the slower one), and then three times as many
-(decoding is). The goal is 0.9 of the slower of the two. The server takes processor time from the same cores.
+(decoding is). The goal is 0.9 of the slower of the two. The server would run on another machine: the share of the cores
+that it took is taken off the floor. It is printed as "server".
 
 Then a node is made up, too: 16 cores that take 4 ms for an image, near its source or 50 ms away. Last, distinct images
 of 224 x 224 that are decoded already go through the same feeder to a device of 3,000 a second. Each is copied and
@@ -61,10 +62,9 @@ def main() -> None:
         folder = arguments.folder or Path(scratch)
         names = draw_pictures(folder, arguments.pictures)
         with _server(folder, 0) as near, _server(folder, DELAY_SECONDS) as far:
-            for what, where in {"folder": str(folder), "HTTP": near, "HTTP, 50 ms": far}.items():
-                source = Pictures(reader_of(where, token=TOKEN), max_pixels=MOST_PIXELS)
+            for what, server in {"folder": _Server(str(folder)), "HTTP": near, "HTTP, 50 ms": far}.items():
                 for share in (arguments.share, 3):
-                    _measure(what, source, folder, names, share, arguments.rounds)
+                    _measure(what, server, folder, names, share, arguments.rounds)
     ready = np.random.default_rng(0).integers(0, 256, (READY_IMAGES, SIDE, SIDE, 3), dtype=np.uint8)
     _measure_node(ready, arguments.rounds)
     _measure_ready(ready, arguments.rounds)
@@ -80,29 +80,48 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measure(what: str, source: OpenPicture, folder: Path, names: Sequence[str], share: float, rounds: int) -> None:
+@dataclass(frozen=True)
+class _Server:
+    """Where images come from; `process` serves them, None for a folder."""
+
+    where: str
+    process: int | None = None
+
+    def seconds(self) -> float:
+        """Return the processor time that it has taken."""
+        if self.process is None:
+            return 0
+        fields = Path(f"/proc/{self.process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        # User and system time, the fields 14 and 15 of proc(5).
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _measure(what: str, server: _Server, folder: Path, names: Sequence[str], share: float, rounds: int) -> None:
+    source = Pictures(reader_of(server.where, token=TOKEN), max_pixels=MOST_PIXELS)
     for _ in range(rounds):
         before = _decoding(folder, names)
         speed = share * before
+        served, begun = server.seconds(), perf_counter()
         reached = _reach(source, names, _sleeping(speed), prepare=_resize, batch=BATCH)
+        taken = (server.seconds() - served) / (perf_counter() - begun) / (os.cpu_count() or 1)
         after = _decoding(folder, names)
-        ratio = reached.per_second / min(speed, mean((before, after)))
+        ratio = reached.per_second / min(speed, (1 - taken) * mean((before, after)))
         print(
-            f"{what}: decoding {before:.0f} and {after:.0f}/s, device {speed:.0f}/s, {reached}, ratio {ratio:.2f}",
+            f"{what}: decoding {before:.0f} and {after:.0f}/s, server {taken:.0%}, device {speed:.0f}/s, {reached}, "
+            f"ratio {ratio:.2f}",
             flush=True,
         )
 
 
 @dataclass(frozen=True)
 class _Reached:
-    """Images per second, the share of the time that the device waited, and images fetched at once in the end."""
+    """Images per second, and the share of the time that the device waited."""
 
     per_second: float
     waited: float
-    fetched: int
 
     def __str__(self) -> str:
-        return f"reached {self.per_second:.0f}/s, waited {self.waited:.0%}, {self.fetched} fetched at once"
+        return f"reached {self.per_second:.0f}/s, waited {self.waited:.0%}"
 
 
 def _reach(
@@ -129,7 +148,7 @@ def _reach(
     seconds = perf_counter() - begun
     if missing:
         raise SystemExit(str(next(iter(missing.values()))))
-    return _Reached(len(names) / seconds, 1 - computing / seconds, feeder.fetched_at_once)
+    return _Reached(len(names) / seconds, 1 - computing / seconds)
 
 
 def _sleeping(speed: float) -> Compute:
@@ -211,13 +230,13 @@ def _measure_ready(ready: NDArray[Any], rounds: int) -> None:
 
 
 @contextmanager
-def _server(folder: Path, delay: float) -> Iterator[str]:
-    """Run a server of the folder's images in another process; yield its address."""
+def _server(folder: Path, delay: float) -> Iterator[_Server]:
+    """Run a server of the folder's images in another process."""
     command = [sys.executable, "-m", "benchmarks.feeder", "--serve", str(folder), str(delay)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
-            yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+            yield _Server(f"http://127.0.0.1:{process.stdout.readline().strip()}", process.pid)
         finally:
             process.terminate()
 

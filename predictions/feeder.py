@@ -4,8 +4,8 @@ One feeder serves whatever reads images in a process: scoring, making and traini
 decodes and resizes without the interpreter's lock (docs/decisions/0077). Images stay 8-bit numbers until they are on
 the device, which normalizes them: a quarter of the bytes.
 
-- Fetching and decoding have separate limits. As many images are decoded at once as there are cores. As many are fetched
-  at once as keep the decoders busy: more the farther the source is.
+- Fetching and decoding have threads of their own. As many images are decoded at once as there are cores. An image is
+  fetched as soon as another one is decoded: so a near source gets one request at a time, and a distant one up to 64.
 - A `Reading` reads its images in order, a fixed number ahead. While one is read, the next can be begun, so that its
   first images are ready when the device is free.
 - `Reading.batches` fills the buffer of the next batch, and copies it to the device, while the device computes.
@@ -17,10 +17,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
-from threading import Lock, Semaphore
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from threading import Lock
+from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,8 @@ from PIL import Image
 T = TypeVar("T")
 # Batches read ahead of the device, besides the two that it computes and gets.
 BATCHES_AHEAD = 2
-# Images fetched at once: at first, and at most.
-FETCHED_AT_FIRST, MOST_FETCHED = 4, 64
+# Images that are fetched, or were and are not decoded yet: at first, and at most.
+FETCHED_AT_FIRST, MOST_FETCHED = 8, 64
 
 # Returns the pixels of an image by its name (its SHA-256): upright, 8-bit sRGB. Raises NoPicture. Called from threads.
 OpenPicture = Callable[[str], Image.Image]
@@ -110,7 +110,7 @@ class Reading(Generic[T]):
         while (first := self._first()) is not None:
             name, future = first
             try:
-                made: T | NoPicture = self._feeder.wait_for(future)
+                made: T | NoPicture = future.result()
             except NoPicture as error:
                 made = error
             except CancelledError:
@@ -206,12 +206,13 @@ class Feeder:
     """The threads that fetch and decode. `decoders`: images decoded at once, 1 or more."""
 
     def __init__(self, *, decoders: int) -> None:
-        self.fetched_at_once = FETCHED_AT_FIRST
-        self._threads = ThreadPoolExecutor(MOST_FETCHED + decoders, "feeder")
-        self._decoding, self._fetching = Semaphore(decoders), Semaphore(FETCHED_AT_FIRST)
+        self._fetching = ThreadPoolExecutor(MOST_FETCHED, "fetch")
+        self._decoding = ThreadPoolExecutor(decoders, "decode")
         self._lock = Lock()
-        # Images that somebody waits for, and fetched ones that wait for a decoder.
-        self._awaited = self._fetched = 0
+        # Fetches whose turn has not come.
+        self._to_fetch: deque[Callable[[], None]] = deque()
+        # Images that are fetched, or were and are not decoded yet: how many there are, and may be.
+        self._in_hand, self._most_in_hand = 0, FETCHED_AT_FIRST
 
     def read(
         self, names: Iterable[str], open_picture: OpenPicture, prepare: Callable[[Image.Image], T], *, ahead: int
@@ -232,74 +233,45 @@ class Feeder:
         self, name: str, source: OpenPicture, prepare: Callable[[Image.Image], T], has_two_steps: bool
     ) -> Future[T]:
         """Begin to read one image. `has_two_steps`: it is a `Source`."""
-        # Not that of the executor, which cannot be cancelled once its work has begun.
+        # Not that of an executor, which cannot be cancelled once its work has begun.
         made: Future[T] = Future()
-        step = self._fetch_and_decode if has_two_steps else self._open
-        self._threads.submit(self._settle, made, step, name, source, prepare)
+        if has_two_steps:
+            self._to_fetch.append(partial(self._fetch, made, name, cast(Source, source), prepare))
+            self._begin_fetches()
+        else:
+            self._decoding.submit(_settle, made, lambda: prepare(source(name)))
         return made
 
-    def wait_for(self, future: Future[T]) -> T:
-        """Return the result; meanwhile more images may be fetched at once. Raises its errors, CancelledError too."""
-        if future.done():
-            return future.result()
+    def _begin_fetches(self) -> None:
         with self._lock:
-            self._awaited += 1
-        try:
-            return future.result()
-        finally:
-            with self._lock:
-                self._awaited -= 1
+            while self._to_fetch and self._in_hand < self._most_in_hand:
+                self._in_hand += 1
+                self._fetching.submit(self._to_fetch.popleft())
 
-    def _settle(self, made: Future[T], step: Callable[..., T], *given: Any) -> None:
-        # Cancelled in the meantime: nobody takes it.
-        with suppress(InvalidStateError):
-            try:
-                made.set_result(step(made, *given))
-            except Exception as error:  # noqa: BLE001 (raised where the image is taken)
-                made.set_exception(error)
+    def _fetch(self, made: Future[T], name: str, source: Source, prepare: Callable[[Image.Image], T]) -> None:
+        fetched: Future[bytes] = Future()
+        if not made.cancelled():
+            _settle(fetched, lambda: source.fetch(name))
+        self._decoding.submit(self._decode, made, lambda: prepare(source.decode(name, fetched.result())))
 
-    def _open(self, made: Future[T], name: str, source: OpenPicture, prepare: Callable[[Image.Image], T]) -> T:
-        with self._decoding:
-            _check(made)
-            return prepare(source(name))
-
-    def _fetch_and_decode(self, made: Future[T], name: str, source: Source, prepare: Callable[[Image.Image], T]) -> T:
-        with self._fetching:
-            _check(made)
-            data = source.fetch(name)
-        if self._decoding.acquire(blocking=False):
-            self._fetch_more()
-        else:
-            self._fetch_less()
-            self._decoding.acquire()
-            with self._lock:
-                self._fetched -= 1
-        try:
-            _check(made)
-            return prepare(source.decode(name, data))
-        finally:
-            self._decoding.release()
-
-    def _fetch_more(self) -> None:
-        """Fetch one more image at once: a decoder was free. Not if nobody waits for images."""
+    def _decode(self, made: Future[T], step: Callable[[], T]) -> None:
+        _settle(made, step)
         with self._lock:
-            if self._awaited and self.fetched_at_once < MOST_FETCHED:
-                self.fetched_at_once += 1
-                self._fetching.release()
-
-    def _fetch_less(self) -> None:
-        """Fetch one image less at once if more wait for decoders than come at once."""
-        with self._lock:
-            self._fetched += 1
-            too_many = self._fetched > self.fetched_at_once > FETCHED_AT_FIRST
-            if too_many and self._fetching.acquire(blocking=False):
-                self.fetched_at_once -= 1
+            self._in_hand -= 1
+            self._most_in_hand = min(self._most_in_hand + 1, MOST_FETCHED)
+        self._begin_fetches()
 
 
-def _check(made: Future[Any]) -> None:
-    """Raise CancelledError if nobody waits for an image any more."""
+def _settle(made: Future[T], step: Callable[[], T]) -> None:
+    """Give `made` what `step` returns, or its error, unless nobody waits for it any more."""
     if made.cancelled():
-        raise CancelledError
+        return
+    # Cancelled in the meantime.
+    with suppress(InvalidStateError):
+        try:
+            made.set_result(step())
+        except Exception as error:  # noqa: BLE001 (raised where the image is taken)
+            made.set_exception(error)
 
 
 @cache

@@ -206,6 +206,24 @@ def test_closing_does_not_wait_for_images_on_their_way_and_begins_no_more(feeder
     assert len(begun) == 4
 
 
+def test_what_is_closed_before_its_turn_is_not_fetched(feeder: Feeder) -> None:
+    answers = Event()
+
+    class Hanging(Slow):
+        def fetch(self, name: str) -> bytes:
+            data = super().fetch(name)
+            answers.wait(SECONDS)
+            return data
+
+    source = Hanging()
+    reading = feeder.read(names(100), source, np.asarray, ahead=50)
+    wait_until(lambda: source.all["fetch"] == FETCHED_AT_FIRST, seconds=SECONDS, why=lambda: str(source.all))
+    reading.close()
+    answers.set()
+    assert [name for name, _ in feeder.read(names(2), open_picture, np.asarray, ahead=2)] == names(2)
+    assert source.all["fetch"] == FETCHED_AT_FIRST
+
+
 @contextmanager
 def a_site(answer: Callable[[int], bool]) -> Iterator[tuple[Pictures, list[str], list[int]]]:
     """Serve 30 distinct images; `answer` says which request, by its number, gets one. Yields clients' ports, too."""
