@@ -12,7 +12,11 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from threading import Semaphore
 from typing import Any, TypeVar
+
+from celery import Task
+from pydantic import ValidationError
 
 from making.errors import CannotMake
 from making.filters import LoadedFilter, ModelFilter, get_filter
@@ -21,7 +25,7 @@ from making.messages import BEGUN, JUDGE, MADE, MAKE, from_results, from_verdict
 from predictions.messages import DEFAULT
 from predictions.pictures import SourceUnavailable
 from predictions.scorers import CannotLoad, OutOfMemory
-from predictions.worker import app, memory, open_picture
+from predictions.worker import AT_ONCE, app, device, memory, open_picture
 
 __all__ = ["app"]
 
@@ -51,18 +55,43 @@ class _Cache:
 
 
 _cache = _Cache()
+# Batches that wait for servers at once. They leave a thread to messages that need the device.
+server_turns = Semaphore(AT_ONCE - 1)
+# Until a batch for a server is taken again, if others wait for servers.
+BUSY_SECONDS = 2
 
 
-@app.task(name=MAKE)
-def make(*, batch: int, maker: str, options: Mapping[str, Any], requests: Sequence[Mapping[str, Any]]) -> None:
-    """Make candidates; answer with them, or with a sentence for people."""
+@app.task(name=MAKE, base=Task, bind=True, max_retries=None)
+def make(
+    self: "Task[Any, Any]", *, batch: int, maker: str, options: Mapping[str, Any], requests: Sequence[Mapping[str, Any]]
+) -> None:
+    """Make candidates; answer with them, or with a sentence for people. Without the device if a server makes them."""
+    family, _, policy = maker.partition(":")
 
-    def work() -> Mapping[str, Any]:
-        family, _, policy = maker.partition(":")
-        loaded = _cache.get("maker", maker, options, lambda: get_maker(family).model_validate(options).load(policy))
+    def load() -> LoadedMaker:
+        return get_maker(family).model_validate(options).load(policy)
+
+    def work(loaded: LoadedMaker) -> Mapping[str, Any]:
         return from_results(loaded.identity, loaded.make(to_requests(requests)))
 
-    _do(batch, work)
+    if not _waits_for_server(family, options):
+        with device:
+            _do(batch, lambda: work(_cache.get("maker", maker, options, load)))
+    elif server_turns.acquire(blocking=False):
+        try:
+            _do(batch, lambda: work(load()))
+        finally:
+            server_turns.release()
+    else:
+        raise self.retry(countdown=BUSY_SECONDS)
+
+
+def _waits_for_server(family: str, options: Mapping[str, Any]) -> bool:
+    try:
+        return get_maker(family).model_validate(options).waits_for_server
+    except (KeyError, ValidationError):
+        # Of another version of Lineup. Loading it says so.
+        return False
 
 
 @app.task(name=JUDGE)

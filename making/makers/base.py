@@ -139,6 +139,11 @@ class Maker(Options, ABC):
         """Whether the family has this policy."""
         return policy in cls.policies or (bool(policy) and any(name.isupper() for name in cls.policies))
 
+    @property
+    def waits_for_server(self) -> bool:
+        """Whether a server does the work, so that others can use the worker's device meanwhile."""
+        return False
+
     def cost_of(self, tokens: Tokens) -> Cost | None:
         """Return what these tokens cost, None if the pipeline file gives no price."""
         return None

@@ -94,6 +94,10 @@ class Llm(Maker):
             raise ValueError(problem)
         return written
 
+    @property
+    def waits_for_server(self) -> bool:
+        return bool(self.address)
+
     def cost_of(self, tokens: Tokens) -> Cost | None:
         return None if self.price is None else self.price.of(tokens)
 
