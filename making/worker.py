@@ -25,7 +25,7 @@ from making.messages import BEGUN, JUDGE, MADE, MAKE, from_results, from_verdict
 from predictions.messages import DEFAULT
 from predictions.pictures import SourceUnavailable
 from predictions.scorers import CannotLoad, OutOfMemory
-from predictions.worker import AT_ONCE, app, device, memory, open_picture
+from predictions.worker import AT_ONCE, app, device_turn, memory, open_picture
 
 __all__ = ["app"]
 
@@ -75,8 +75,9 @@ def make(
         return from_results(loaded.identity, loaded.make(to_requests(requests)))
 
     if not _waits_for_server(family, options):
-        with device:
-            _do(batch, lambda: work(_cache.get("maker", maker, options, load)))
+        with device_turn() as is_wanted:
+            if is_wanted:
+                _do(batch, lambda: work(_cache.get("maker", maker, options, load)))
     elif server_turns.acquire(blocking=False):
         try:
             _do(batch, lambda: work(load()))
