@@ -21,7 +21,17 @@ from pydantic import ValidationError
 from making.errors import CannotMake
 from making.filters import LoadedFilter, ModelFilter, get_filter
 from making.makers import LoadedMaker, get_maker
-from making.messages import BEGUN, JUDGE, MADE, MAKE, from_results, from_verdicts, to_candidates, to_requests
+from making.messages import (
+    BEGUN,
+    JUDGE,
+    MADE,
+    MAKE,
+    from_failure,
+    from_results,
+    from_verdicts,
+    to_candidates,
+    to_requests,
+)
 from predictions.messages import DEFAULT
 from predictions.pictures import SourceUnavailable
 from predictions.scorers import CannotLoad, OutOfMemory
@@ -120,11 +130,13 @@ def _do(batch: int, work: Callable[[], Mapping[str, Any]]) -> None:
 def _in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
     try:
         return work()
-    except (CannotMake, CannotLoad, SourceUnavailable) as error:
-        return {"error": str(error)}
+    except CannotMake as error:
+        return from_failure(str(error), error.tokens)
+    except (CannotLoad, SourceUnavailable) as error:
+        return from_failure(str(error))
     except OutOfMemory:
-        return {"error": "The worker's memory is too small for one candidate. Use a larger device."}
+        return from_failure("The worker's memory is too small for one candidate. Use a larger device.")
     except Exception:
         reference = uuid.uuid4().hex[:8]
         logger.exception("failed to work on a batch, reference %s", reference)
-        return {"error": f"The worker failed. Its log says why: look for the reference {reference}."}
+        return from_failure(f"The worker failed. Its log says why: look for the reference {reference}.")

@@ -167,8 +167,11 @@ class Writer(LoadedMaker):
                 )
             else:
                 drafts += self._drafts(number, request, fill(self._template, caption))
-        self._write(drafts, requests)
-        _check_model_answered(drafts)
+        try:
+            self._write(drafts, requests)
+            _check_model_answered(drafts)
+        except CannotMake as error:
+            raise CannotMake(str(error), sum((draft.tokens for draft in drafts), NO_TOKENS)) from error
         return [found.get(number) or _result(drafts, number) for number in range(len(requests))]
 
     def _drafts(self, number: int, request: Request, prompt: str) -> Iterator[_Draft]:
