@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from making.errors import CannotMake
 from making.makers.base import FoundImage, Images, LoadedMaker, Maker, MakerIdentity, NothingMade, Request
-from predictions.image_sets.embeddings import ColourAndGradient
+from predictions.image_sets.embeddings import ColourAndGradient, embed_each
 from predictions.scorers import CannotLoad, ModelIdentity, NoPicture, OpenPicture, OutOfMemory, scorer_of
 from predictions.scorers.batches import in_batches
 from predictions.scorers.contrastive import Contrastive
@@ -162,14 +162,7 @@ class _Layout:
         """They take no longer than reading them would."""
 
     def vectors(self, names: Sequence[str], open_picture: OpenPicture) -> Mapping[str, Vectors | NoPicture]:
-        return {name: self._vector(name, open_picture) for name in names}
-
-    def _vector(self, name: str, open_picture: OpenPicture) -> Vectors | NoPicture:
-        try:
-            vector: Vectors = self._embedding.embed([open_picture(name)])[0]
-            return vector
-        except NoPicture as error:
-            return error
+        return embed_each(names, open_picture, self._embedding)
 
 
 class Others:
