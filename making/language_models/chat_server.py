@@ -23,6 +23,7 @@ from making.errors import CannotMake
 from making.language_models.addresses import ADDRESS, KEY, Access
 from making.language_models.base import Answer, Failure, LanguageModel, NoAnswer, Prompt, Sampling
 from making.tokens import Tokens
+from predictions.pictures import WHEN_UNTRUSTED, problem_with_certificate
 
 # Questions that a server is asked at the same time.
 AT_ONCE = 8
@@ -49,6 +50,10 @@ FORM, SEED = "response_format", "seed"
 OPTIONAL = (FORM, LONGEST, SEED)
 # Which of them servers took, by URL and model.
 _taken: dict[tuple[str, str], tuple[str, ...]] = {}
+
+
+# Looking up a host has no time limit of its own.
+_lookups = ThreadPoolExecutor(AT_ONCE, "lookup")
 
 
 class _TimeLimit:
@@ -102,7 +107,7 @@ class _Network(httpcore2.NetworkBackend):
         socket_options: Any = None,
     ) -> httpcore2.NetworkStream:
         try:
-            addresses = resolve(host, port)
+            addresses = _lookups.submit(resolve, host, port).result(self._limit.left())
         except (OSError, UnicodeError) as error:
             raise httpcore2.ConnectError from error
         if not self._may_be_private and not all(map(is_public, addresses)):
@@ -178,7 +183,9 @@ class ChatServer(LanguageModel):
     def _answer(self, prompt: Prompt) -> Answer | NoAnswer:
         try:
             return self._read(self._ask_as_it_knows(prompt))
-        except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+        except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+            if problem := problem_with_certificate(error):
+                raise CannotMake(f"{self._host} {problem}. {WHEN_UNTRUSTED}") from error
             return NoAnswer(f"{self._host} cannot be reached.", Failure.AWAY)
         except httpcore2.TimeoutException:
             return NoAnswer(f"{self._host} did not answer within {self._sampling.seconds:g} seconds.", Failure.FAILED)

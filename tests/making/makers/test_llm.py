@@ -385,6 +385,40 @@ def test_a_server_that_is_not_there_stops_the_pipeline(monkeypatch: pytest.Monke
         Llm(template="replace-object", address=address).load(NAME).make([A_DOG])
 
 
+def test_a_certificate_that_is_not_trusted_stops_the_pipeline_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with public_model(cats, tmp_path, monkeypatch) as model:
+        monkeypatch.delenv("SSL_CERT_FILE")
+        with pytest.raises(CannotMake) as refused:
+            Llm(template="replace-object", address=model.address).load(NAME).make([A_DOG])
+        assert str(refused.value) == (
+            "model.test has a certificate that this worker does not trust (self-signed certificate). Renew the "
+            "server's certificate, or set SSL_CERT_FILE where the worker runs to a file with the certificate of its "
+            "issuer."
+        )
+        # Of another name.
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
+        monkeypatch.setenv("LINEUP_LLM_ADDRESS", address := model.address.replace("model.test", "localhost"))
+        with pytest.raises(CannotMake, match=r"localhost has a certificate that .* \(Hostname mismatch, "):
+            Llm(template="replace-object", address=address).load(NAME).make([A_DOG])
+
+
+def test_a_host_that_is_looked_up_endlessly_ends_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_over = Event()
+
+    def look_up(*_: Any, **__: Any) -> Any:
+        is_over.wait(60)
+        raise OSError("No name server.")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr("making.makers.llm.ATTEMPTS", 1)
+    with pytest.raises(CannotMake, match=r"model\.test cannot be reached\. Continue the pipeline"):
+        Llm(template="replace-object", address="https://model.test/v1", seconds=1).load(NAME).make([A_DOG])
+    assert not is_over.is_set()
+    is_over.set()
+
+
 def test_the_key_goes_to_the_address_of_the_worker_and_nowhere_else(
     make: Callable[..., Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
