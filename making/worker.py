@@ -9,8 +9,6 @@ LINEUP_LLM_API_KEY  its key, which goes nowhere else; none unless it is set
 """
 
 import json
-import logging
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from threading import Semaphore
 from typing import Any, TypeVar
@@ -34,13 +32,9 @@ from making.messages import (
 )
 from predictions.messages import DEFAULT
 from predictions.pictures import SourceUnavailable
-from predictions.scorers import CannotLoad, OutOfMemory
-from predictions.worker import AT_ONCE, app, device_turn, memory, open_picture
+from predictions.worker import AT_ONCE, app, device_turn, in_words, memory, open_picture
 
 __all__ = ["app"]
-
-logger = logging.getLogger(__name__)
-
 
 Loaded = TypeVar("Loaded", LoadedMaker, LoadedFilter)
 
@@ -128,15 +122,13 @@ def _do(batch: int, work: Callable[[], Mapping[str, Any]]) -> None:
 
 
 def _in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    def work_or_failure() -> Mapping[str, Any]:
+        try:
+            return work()
+        except CannotMake as error:
+            return from_failure(str(error), error.tokens)
+
     try:
-        return work()
-    except CannotMake as error:
-        return from_failure(str(error), error.tokens)
-    except (CannotLoad, SourceUnavailable) as error:
+        return in_words(work_or_failure)
+    except SourceUnavailable as error:
         return from_failure(str(error))
-    except OutOfMemory:
-        return from_failure("The worker's memory is too small for one candidate. Use a larger device.")
-    except Exception:
-        reference = uuid.uuid4().hex[:8]
-        logger.exception("failed to work on a batch, reference %s", reference)
-        return from_failure(f"The worker failed. Its log says why: look for the reference {reference}.")

@@ -238,7 +238,7 @@ def load(*, run: int, spec: str) -> None:
     """Load the model that `spec` names; report its identity and speed."""
     _loaded.make_room_for(spec)
     _answer(BEGUN, run=run, chunk=0)
-    _answer(LOADED, run=run, answer=_in_words(lambda: loaded_message(*_loaded.get(spec))))
+    _answer(LOADED, run=run, answer=in_words(lambda: loaded_message(*_loaded.get(spec))))
 
 
 @app.task(name=SCORE, base=Task)
@@ -274,7 +274,7 @@ def _answer_chunk(task: str, run: int, chunk: int, work: Callable[[], Mapping[st
     """
     _answer(BEGUN, run=run, chunk=chunk)
     try:
-        answer = _in_words(work)
+        answer = in_words(work)
     except SourceUnavailable as error:
         logger.warning("chunk %s of run %s waits for its images: %s", chunk, run, error)
         _answer(UNREACHABLE, run=run, chunk=chunk, why=str(error))
@@ -282,14 +282,17 @@ def _answer_chunk(task: str, run: int, chunk: int, work: Callable[[], Mapping[st
         _answer(task, run=run, chunk=chunk, answer=answer)
 
 
-def _in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the result, or a sentence for people; unexpected errors are logged with their traceback."""
+def in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the result, or a sentence for people; unexpected errors are logged with their traceback.
+
+    Raises SourceUnavailable.
+    """
     try:
         return work()
     except CannotLoad as error:
         return {"error": str(error)}
     except OutOfMemory:
-        return {"error": "The worker's memory is too small for a single image. Use a larger device."}
+        return {"error": "The worker's memory is too small for a single image or text. Use a larger device."}
     except SourceUnavailable:
         raise
     except Exception:

@@ -21,9 +21,10 @@ import httpcore2
 from background.public_addresses import is_public, resolve
 from making.errors import CannotMake
 from making.language_models.addresses import ADDRESS, KEY, Access
-from making.language_models.base import Answer, Failure, LanguageModel, NoAnswer, Prompt, Sampling
+from making.language_models.base import TOO_LONG, Answer, Failure, LanguageModel, NoAnswer, Prompt, Sampling
 from making.tokens import Tokens
 from predictions.pictures import WHEN_UNTRUSTED, problem_with_certificate
+from studies.names import UNSTORABLE
 
 # Questions that a server is asked at the same time.
 AT_ONCE = 8
@@ -39,8 +40,6 @@ _TOO_LONG = re.compile(
     r"context[ _](?:length|size|window)|too (?:long|many tokens)|maximum (?:model |input |prompt )?length",
     re.IGNORECASE,
 )
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-TOO_LONG = "The text is too long for the language model."
 HTTP_OK = 200
 # What newer models call LONGEST.
 LONGEST, NEWER_LONGEST = "max_tokens", "max_completion_tokens"
@@ -151,7 +150,7 @@ class _Reply:
         said = values.get("error", values.get("detail", values.get("message"))) if isinstance(values, dict) else None
         if isinstance(said, dict):
             said = said.get("message")
-        return _UNSTORABLE.sub("\ufffd", " ".join(said.split())[:300]) if isinstance(said, str) else ""
+        return UNSTORABLE.sub("\ufffd", " ".join(said.split())[:300]) if isinstance(said, str) else ""
 
 
 class ChatServer(LanguageModel):

@@ -7,6 +7,7 @@ too.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING, ClassVar
 
 from making.options import Options
@@ -14,6 +15,8 @@ from making.tokens import NO_TOKENS, Cost, Tokens
 from predictions.scorers import OpenPicture
 
 if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
     from predictions.scorers.vector_store import VectorStore
 
 
@@ -104,6 +107,13 @@ class NothingMade:
 
 
 Made = MadeText | MadeImage | FoundImage
+
+
+def png_of(image: "Picture") -> bytes:
+    """Return the bytes of a PNG file of an image in RGB, as `MadeImage` has them."""
+    out = BytesIO()
+    image.convert("RGB").save(out, "PNG")
+    return out.getvalue()
 
 
 class LoadedMaker(ABC):

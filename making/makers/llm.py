@@ -24,6 +24,7 @@ from making.prompts import FORM, fill, problem_with_template, template_text
 from making.texts import comparable
 from making.tokens import NO_TOKENS, Cost, Tokens
 from predictions.worker_settings import CannotStart, read
+from studies.names import UNSTORABLE
 
 VERSION = "1"
 # How often a model is asked for one text.
@@ -44,7 +45,6 @@ SCHEMA: Mapping[str, Any] = {
 LONGEST_ANSWER = 1000
 _CODE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 _THOUGHTS = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # What a seed may be on every server, and how far apart those of two attempts are.
 SEEDS, NEXT_ATTEMPT = 2**31, 1000
 
@@ -199,7 +199,7 @@ class Writer(LoadedMaker):
     def _read(self, draft: _Draft, answer: Answer, caption: str, same: Collection[str]) -> None:
         draft.is_answered = True
         draft.tokens += answer.tokens
-        draft.answer = _UNSTORABLE.sub("\ufffd", answer.text[:LONGEST_ANSWER])
+        draft.answer = UNSTORABLE.sub("\ufffd", answer.text[:LONGEST_ANSWER])
         # Without chance, the same prompt has the same answer.
         again = Failure.FAILED if self._options.temperature else Failure.REFUSED
         if answer.is_declined:
@@ -237,7 +237,7 @@ def caption_in(answer: str) -> str | None:
     except (ValueError, RecursionError):
         return None
     text = values.get("caption") if isinstance(values, dict) else None
-    if not isinstance(text, str) or _UNSTORABLE.search(text):
+    if not isinstance(text, str) or UNSTORABLE.search(text):
         return None
     return " ".join(text.split())
 
