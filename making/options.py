@@ -1,6 +1,10 @@
 """Base of makers and filters: their options in a pipeline file are the fields of their class. Pure."""
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$(?!\n)", description="Write three capital letters, such as USD.")]
 
 
 class Options(BaseModel):

@@ -5,6 +5,7 @@ Jobs make the candidates of most stages; in the others people accept or reject t
 
 import difflib
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Literal, NamedTuple
@@ -13,7 +14,8 @@ from pydantic import Field, ValidationError
 
 from making.filters import FILTERS, BaseFilter, Filter, StageFilter, get_filter
 from making.makers import MAKERS, Maker, get_maker, maker_names
-from making.options import Options
+from making.options import Currency, Options
+from making.tokens import Cost
 from studies.design.checks import Findings, check_design, check_schema, check_texts, nearest_line
 from studies.design.model import Design
 from studies.design.parser import Path, read_values
@@ -146,6 +148,16 @@ def read_source(text: str) -> Source:
     return Source(stage, role)
 
 
+class Device(Options):
+    """What the device of a worker with models costs in an hour, for the report."""
+
+    currency: Currency
+    hour: float = Field(ge=0, le=1_000_000, description="The price of an hour, such as 2.50.")
+
+    def cost_of(self, hours: float) -> Cost:
+        return Cost(Decimal(str(self.hour)) * Decimal(str(hours)), self.currency)
+
+
 class PipelineFile(Options):
     """A checked pipeline file."""
 
@@ -156,6 +168,7 @@ class PipelineFile(Options):
     stages: list[Stage] = Field(min_length=1, max_length=50)
     studies: list[AskedStage] = Field(default_factory=list, max_length=20, description="Stages that people make.")
     instances: Instances | None = None
+    device: Device | None = None
 
     @cached_property
     def by_name(self) -> Mapping[str, Stage | AskedStage]:
@@ -233,7 +246,7 @@ def read_pipeline(text: str) -> PipelineFile:
 def _schema() -> Mapping[str, Any]:
     schema = PipelineFile.model_json_schema()
     # Without the alternative of nothing, so that problems inside are named.
-    schema["properties"]["instances"] = {"$ref": "#/$defs/Instances"}
+    schema["properties"] |= {name: {"$ref": f"#/$defs/{name.title()}"} for name in ("instances", "device")}
     return schema
 
 

@@ -19,7 +19,7 @@ from making.errors import CannotMake
 from making.language_models.addresses import ADDRESS, KEY, Access, problem_with_address
 from making.language_models.base import Answer, Failure, LanguageModel, Prompt, Sampling
 from making.makers.base import LoadedMaker, MadeText, Maker, MakerIdentity, NothingMade, Request
-from making.options import Options
+from making.options import Currency, Options
 from making.prompts import FORM, fill, problem_with_template, template_text
 from making.texts import comparable
 from making.tokens import NO_TOKENS, Cost, Tokens
@@ -52,7 +52,7 @@ SEEDS, NEXT_ATTEMPT = 2**31, 1000
 class Price(Options):
     """The price of a million tokens, of prompts (`input`) and of answers (`output`)."""
 
-    currency: str = Field(pattern=r"^[A-Z]{3}$(?!\n)", description="Write three capital letters, such as USD.")
+    currency: Currency
     input: float = Field(ge=0, le=1_000_000)
     output: float = Field(ge=0, le=1_000_000)
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, Min, Sum
+from django.db.models import Count, DurationField, F, Max, Min, Sum
 
 from making.models import Candidate, Pipeline
-from making.pipeline_file import START, AskedStage, read_pipeline
+from making.pipeline_file import START, AskedStage, PipelineFile, Stage, read_pipeline
 from making.tokens import NO_TOKENS, Cost, Tokens
 from studies.wording import format_time_left
 
@@ -21,9 +21,9 @@ class StageYield:
 
     `parents`: candidates that it makes others from. `waits`: candidates that have not passed all filters yet. kept +
     rejected + not_made + waits is what stands in the database; a parent of which nothing was made counts once under
-    `not_made`. `tokens`: what a language model read and wrote for all of them, batches
-    that failed included. `cost`: theirs, None without a price in
-    the pipeline file.
+    `not_made`. `tokens`: what a language model read and wrote for all of them, batches that failed included. `cost`:
+    theirs. `device_hours`: how long workers with models had their device for it. `device_cost`: of these hours. Costs
+    are None without a price in the pipeline file.
     """
 
     name: str
@@ -38,6 +38,8 @@ class StageYield:
     notes: Sequence[str] = ()
     tokens: Tokens = NO_TOKENS
     cost: Cost | None = None
+    device_hours: float = 0
+    device_cost: Cost | None = None
 
     @property
     def made(self) -> int:
@@ -60,6 +62,7 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
     for stage, lost in pipeline.batches.filter(lost_tokens__isnull=False).values_list("stage", "lost_tokens"):
         tokens[stage] = sum((Tokens(*each) for each in (lost or {}).values()), tokens.get(stage, NO_TOKENS))
     wanted = read_pipeline(pipeline.source)
+    hours = {} if wanted.device is None else _device_hours(pipeline, wanted)
     notes = list(pipeline.used_filters.exclude(note=""))
     return [
         StageYield(
@@ -72,9 +75,28 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
             reasons=dict(sorted(reasons.get(stage.name, {}).items(), key=lambda item: (-item[1], item[0]))),
             tokens=(used := tokens.get(stage.name, NO_TOKENS)),
             cost=None if isinstance(stage, AskedStage) else stage.maker.cost_of(used),
+            device_hours=(used_hours := hours.get(stage.name, 0)),
+            device_cost=wanted.device.cost_of(used_hours) if wanted.device is not None and used_hours else None,
         )
         for stage in wanted.ordered_stages
     ]
+
+
+def _device_hours(pipeline: Pipeline, wanted: PipelineFile) -> Mapping[str, float]:
+    """Return stage -> how many hours workers had their device for its batches, from their beginning to their answer.
+
+    Batches that are not stored do not count, nor do those that a server wrote.
+    """
+    found: dict[str, float] = {}
+    taken = Sum(F("stored_at") - F("sent_at"), output_field=DurationField())
+    rows = (
+        pipeline.batches.filter(stored_at__isnull=False, begun__gt=0).order_by().values_list("stage", "filter_number")
+    )
+    for name, filter_number, time in rows.annotate(time=taken):
+        stage = wanted.by_name[name]
+        if filter_number or not (isinstance(stage, Stage) and stage.maker.waits_for_server):
+            found[name] = found.get(name, 0) + time / timedelta(hours=1)
+    return found
 
 
 def stage_speeds(pipeline: Pipeline) -> Mapping[str, float]:

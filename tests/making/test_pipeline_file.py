@@ -78,6 +78,11 @@ def test_stages_run_after_those_that_they_make_candidates_from() -> None:
             ["Line 1: `name` is 'Word Swaps'. Write at most 50 lower-case letters, digits and -."],
         ),
         (SMALL.replace("start: {role: caption}\n", ""), ["`start` is missing in the pipeline file."]),
+        (
+            f"{SMALL}device: {{currency: dollars, hour: 2.5}}\n",
+            ["Line 6: `device.currency` is 'dollars'. Write three capital letters, such as USD."],
+        ),
+        (f"{SMALL}device: {{currency: USD}}\n", ["Line 6: `hour` is missing in device."]),
         (f"{SMALL}colour: red\n", None),
         (
             SMALL.replace("words:swap", "words:swop"),

@@ -71,6 +71,8 @@ class Command(ActionCommand):
                 self.stdout.write(
                     f"  {each.tokens.prompt:,} tokens read, {each.tokens.completion:,} tokens written{cost}"
                 )
+            if each.device_cost:
+                self.stdout.write(f"  {each.device_hours:.2f} hours of a worker's device, {each.device_cost}")
             for note in each.notes:
                 self.stdout.write(f"  {note}")
             for reason, count in each.reasons.items():

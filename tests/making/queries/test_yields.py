@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from making.models import Batch, Candidate, Pipeline
-from making.queries.yields import WorkerProgress, stage_speeds, worker_progress
+from making.queries.yields import WorkerProgress, stage_speeds, stage_yields, worker_progress
 from tests.factories import NOON, make_project
 
 pytestmark = pytest.mark.django_db
@@ -45,3 +45,45 @@ def test_the_time_that_is_left_follows_from_the_batches_that_came_back(pipeline:
     assert worker_progress(pipeline).left_in_words == "4 minutes"
     Batch.objects.filter(number__gt=1).update(stored_at=None)
     assert worker_progress(pipeline) == WorkerProgress(1, 7)
+
+
+PRICED = """name: swaps
+start: {role: caption}
+stages:
+  - {name: swapped, make: 'words:swap', filters: [{filter: toxicity, model: 'classifier:some'}]}
+  - {name: drawn, make: 'diffusers:some', of: swapped, options: {checker: none}}
+  - {name: written, make: 'llm:some', options: {template: add-object, address: 'https://example.org/v1'}}
+device: {currency: USD, hour: 2.5}
+"""
+
+
+def test_hours_of_devices_have_a_price(pipeline: Pipeline) -> None:
+    def add(stage: str, minutes: int | None, *, filter_number: int = 0, begun: int = 1) -> None:
+        number = Batch.objects.filter(stage=stage).count() + 1
+        stored_at = None if minutes is None else NOON + minutes * MINUTE
+        Batch.objects.create(
+            pipeline=pipeline,
+            stage=stage,
+            filter_number=filter_number,
+            number=number,
+            parents=[],
+            begun=begun,
+            sent_at=NOON,
+            stored_at=stored_at,
+        )
+
+    add("swapped", 6, filter_number=1)
+    add("drawn", 20)
+    add("drawn", 16)
+    # Not stored, never reported as begun, and written by a server.
+    add("drawn", None)
+    add("drawn", 30, begun=0)
+    add("written", 60)
+    assert [each.device_cost for each in stage_yields(pipeline)] == [None]
+    pipeline.source = PRICED
+    found = {each.name: each for each in stage_yields(pipeline)}
+    swapped, drawn, written = found["swapped"], found["drawn"], found["written"]
+    # A tenth of an hour, and 36 minutes.
+    assert [each.device_hours for each in (swapped, drawn)] == pytest.approx([0.1, 0.6])
+    assert [str(each.device_cost) for each in (swapped, drawn)] == ["0.25 USD", "1.50 USD"]
+    assert (written.device_hours, written.device_cost) == (0, None)

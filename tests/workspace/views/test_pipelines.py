@@ -1,6 +1,7 @@
 """The pages of pipelines: a file is written or uploaded, tried, run, cancelled, and its yield looked at."""
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.test import Client
 from annotation.actions.answering.responses import open_slots
 from background.models import Job, JobState
 from evaluation.blind.accuracy import BlindAccuracy
-from making.models import Candidate, Pipeline
+from making.models import Batch, Candidate, Pipeline
 from making.queries.yields import StageYield
 from making.tokens import Cost
 from studies.models import Project
@@ -250,3 +251,28 @@ def test_the_cost_of_a_pipeline_is_that_of_language_models_and_people_per_accept
     assert pipeline_costs(pipeline, [made, chosen]) == [PipelineCost("EUR", Decimal("3.50"), Decimal("1.75"))]
     assert pipeline_costs(pipeline, [made]) == [PipelineCost("EUR", Decimal("0.50"), None)]
     assert pipeline_costs(pipeline, [StageYield("written", "words:swap", 4)]) == []
+    drawn = StageYield("drawn", "diffusers:some", 4, kept=4, device_hours=0.5, device_cost=Cost(Decimal("2.50"), "EUR"))
+    assert pipeline_costs(pipeline, [made, drawn, chosen]) == [PipelineCost("EUR", Decimal("6.00"), Decimal("3.00"))]
+
+
+def test_the_page_says_what_devices_have_cost(client: Client, project: Project) -> None:
+    file = """name: drawn
+start: {role: caption}
+stages: [{name: drawn, make: 'diffusers:some', options: {checker: none}}]
+device: {currency: USD, hour: 10}
+"""
+    pipeline = Pipeline.objects.create(project=project, name="drawn", source=file, by_name="anna", requested_at=NOON)
+    address = f"/pipelines/{pipeline.pk}/"
+    assert "of a worker" not in client.get(address).content.decode()
+    Batch.objects.create(
+        pipeline=pipeline,
+        stage="drawn",
+        number=1,
+        parents=[],
+        begun=1,
+        sent_at=NOON,
+        stored_at=NOON + timedelta(hours=2),
+    )
+    page = client.get(address).content.decode()
+    assert "2.00 hours of a worker's device, 20.00 USD" in page
+    assert "USD 20.00 so far for language models, devices and people, without fees." in page

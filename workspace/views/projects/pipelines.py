@@ -79,7 +79,7 @@ def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
 
 @dataclass(frozen=True)
 class PipelineCost:
-    """What a pipeline has cost in one currency: for language models, and owed to people, without fees and machines.
+    """What a pipeline has cost in one currency: for language models and devices, and owed to people, without fees.
 
     each: of that, per instance: those that people accepted in its last study or, without a study, those that it made.
     None before there is one.
@@ -94,8 +94,8 @@ def pipeline_costs(pipeline: Pipeline, stages: Sequence[StageYield]) -> list[Pip
     """Return what a pipeline has cost, by currency."""
     costs: dict[str, Decimal] = {}
     for stage in stages:
-        if stage.cost is not None:
-            costs[stage.cost.currency] = costs.get(stage.cost.currency, Decimal(0)) + stage.cost.amount
+        for cost in filter(None, (stage.cost, stage.device_cost)):
+            costs[cost.currency] = costs.get(cost.currency, Decimal(0)) + cost.amount
     asked = [stage for stage in stages if stage.is_study]
     if asked:
         names = {stage.maker for stage in asked}
@@ -212,6 +212,7 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
         "start": started_with(pipeline),
         "batches": worker_progress(pipeline),
         "stages": [(each, [*map(_with_addresses, samples(pipeline, each))], speeds.get(each.name)) for each in yields],
+        "has_device_price": any(each.device_cost for each in yields),
         "costs": [] if pipeline.is_trial else pipeline_costs(pipeline, yields),
         "instances": pipeline.instances.count(),
         "may": may_do(request, pipeline.project),
