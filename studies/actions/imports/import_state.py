@@ -26,13 +26,17 @@ WHERE_FROM = ("source", "licence", "generator")
 
 
 class ImportRefused(Exception):
-    """Nothing was imported. `problems`: the first ones found in `file`; `count`: the number of all."""
+    """Nothing was imported. `problems`: the first ones found in `file`; `count`: the number of all.
 
-    def __init__(self, problems: list[RowProblem], count: int, file: str = "") -> None:
+    `lacks_images`: whether rows name images that are not there.
+    """
+
+    def __init__(self, problems: list[RowProblem], count: int, file: str = "", *, lacks_images: bool = False) -> None:
         super().__init__(problems, count, file)
         self.problems = problems
         self.count = count
         self.file = file
+        self.lacks_images = lacks_images
 
     def __str__(self) -> str:
         lines = [str(problem) for problem in self.problems]

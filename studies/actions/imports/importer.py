@@ -245,7 +245,8 @@ def _stop_if_refused(source: Source) -> None:
         source.refuse(RowProblem(0, "", reason))
     if source.problem_count:
         problems = sorted(source.problems, key=lambda problem: problem.row)
-        raise ImportRefused(problems, source.problem_count, file=source.name)
+        lacks_images = source.tally["waiting"] > 0 and not source.shared.images_later
+        raise ImportRefused(problems, source.problem_count, file=source.name, lacks_images=lacks_images)
 
 
 def _summary(source: Source) -> ImportSummary:

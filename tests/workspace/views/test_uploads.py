@@ -183,6 +183,18 @@ def test_missing_images_are_added_without_sending_the_rows_again(editor: Client)
     assert Instance.objects.get().images.get().image is not None
 
 
+def test_whether_images_lack_is_stored_and_known_of_older_imports_by_their_sentence(editor: Client) -> None:
+    failed = _failed_without_images(editor)
+    assert (failed.is_without_images, failed.lacks_images) == (True, True)
+    # In other words, and as an older version stored it.
+    failed.first_problems = ["The file: There are no images."]
+    assert failed.lacks_images
+    failed.is_without_images = None
+    assert not failed.lacks_images
+    failed.first_problems = ["The file: Choose their folder or zip, or choose to let images come later."]
+    assert failed.lacks_images
+
+
 def test_a_failed_import_lets_its_images_come_later(editor: Client) -> None:
     failed = _failed_without_images(editor)
     assert 'name="images_later"' in editor.get("/projects/vases/imports/").content.decode()
