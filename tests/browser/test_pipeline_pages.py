@@ -52,6 +52,21 @@ def signed_in(page: Page, live_server: LiveServer) -> Page:
     return sign_in(page, live_server.url, ana)
 
 
+def test_tables_of_people_fit_a_phone_and_name_their_columns(signed_in: Page, live_server: LiveServer) -> None:
+    set_window(signed_in, 390, 844)
+    name_annotators(project=Project.objects.get())
+    ann = Pseudonym.objects.get(annotator__provider_id="ann").name
+    for address in (f"/projects/vases/people/{ann}/", "/projects/vases/people/", "/projects/vases/members/"):
+        signed_in.goto(f"{live_server.url}{address}")
+        tables = signed_in.locator("table.stacks").all()
+        assert tables, address
+        for table in tables:
+            assert table.evaluate("(table) => table.parentElement.scrollWidth <= table.parentElement.clientWidth + 1")
+            title = "(cell) => getComputedStyle(cell, '::before').content"
+            cell = table.locator("td[data-title]").first
+            assert str(cell.get_attribute("data-title")) in cell.evaluate(title)
+
+
 def test_accepted_pictures_are_large_on_a_phone_and_not_covered(signed_in: Page, live_server: LiveServer) -> None:
     set_window(signed_in, 390, 844)
     signed_in.goto(f"{live_server.url}/projects/vases/")
