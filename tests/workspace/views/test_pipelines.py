@@ -15,13 +15,13 @@ from evaluation.blind.accuracy import BlindAccuracy
 from making.models import Candidate, Pipeline
 from making.queries.yields import StageYield
 from making.tokens import Cost
+from results.queries.studies.pipeline_costs import PipelineCost, pipeline_costs
 from studies.models import Project
 from tests.annotation.test_responses import next_slot, send
 from tests.factories import NOON, arrive_at_work, draw_instance, launch_study, make_instance, make_member, make_project
 from tests.jobs import run_now
 from tests.making.actions.test_pipelines import CAPTIONS, FILE
 from tests.making.test_pipeline_file import ASKED
-from workspace.views.projects.pipelines import PipelineCost, pipeline_costs
 
 pytestmark = pytest.mark.django_db
 PAGE = "/projects/birds/pipelines/"
