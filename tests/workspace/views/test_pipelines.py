@@ -118,7 +118,7 @@ def test_problems_are_listed_and_what_was_typed_stays(client: Client, sent: list
     answer = post(client, source=typed)
     assert answer.status_code == 409
     text = answer.content.decode()
-    assert "Line 5: `words:swap-colours` is not a maker." in text
+    assert "Line 5: <code>words:swap-colours</code> is not a maker." in text
     assert answer.context["source"] == typed
     latin = SimpleUploadedFile("latin.yaml", b"name: caf\xe9")
     assert "The file is not UTF-8 text." in post(client, source="", file=latin).content.decode()
