@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -111,7 +111,7 @@ class Local:
 def local_platform(folder: Path, **options: Any) -> Iterator[Local]:
     """Run a local platform until the block ends."""
     local = Local(folder, **options)
-    with local.double.listening():
+    with closing(local.double), local.double.listening():
         yield local
 
 

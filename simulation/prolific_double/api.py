@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -163,17 +164,13 @@ def _page(call: Call, items: list[Document]) -> Result:
     return Result({"results": results, "_links": links, "meta": {"count": len(items)}})
 
 
-def _currency(platform: Platform) -> str:
-    return "GBP" if platform.switches.is_on(Switch.OTHER_CURRENCY) else "USD"
-
-
 # The account
 
 
 @route("GET", "/users/me/")
 def read_user(call: Call) -> Result:
     user = {"id": "5f00000000000000000000aa", "email": "researcher@example.org", "name": "A researcher"}
-    return Result({**user, "currency_code": _currency(call.platform)})
+    return Result({**user, "currency_code": call.platform.currency()})
 
 
 @route("GET", "/workspaces/")
@@ -186,7 +183,7 @@ def read_balance(call: Call) -> Result:
     _check_workspace(call, call.id)
     return Result(
         {
-            "currency_code": _currency(call.platform),
+            "currency_code": call.platform.currency(),
             "total_balance": call.platform.total_balance(),
             "available_balance": call.platform.available_balance(),
         }
@@ -226,7 +223,7 @@ def _study(platform: Platform, study: Document) -> Document:
         **study,
         "is_ready_to_publish": True,
         "places_taken": platform.places_taken(study),
-        "currency_code": _currency(platform),
+        "currency_code": platform.currency(),
     }
 
 
@@ -244,11 +241,11 @@ def list_submissions(call: Call) -> Result:
             "id": one["id"],
             "participant_id": one["participant"],
             "status": _status(call.platform, one),
-            "started_at": one["started_at"],
-            "completed_at": one["completed_at"],
+            "started_at": _time(call.platform, one["started_at"]),
+            "completed_at": _time(call.platform, one["completed_at"]),
             "has_siblings": submissions[one["participant"]] > 1,
             "study_code": one["code"],
-            "return_requested": one["return_requested"],
+            "return_requested": _time(call.platform, one["return_requested"]),
         }
         for one in all_
     ]
@@ -259,7 +256,8 @@ def list_submissions(call: Call) -> Result:
 def read_submission(call: Call) -> Result:
     submission = call.platform.submission(call.id)
     bonuses = [float(cents) for cents in call.platform.bonuses(call.id)]
-    detail = {"parent_study_id": None, "bonus_payments": bonuses, "return_requested": submission["return_requested"]}
+    asked = _time(call.platform, submission["return_requested"])
+    detail = {"parent_study_id": None, "bonus_payments": bonuses, "return_requested": asked}
     return Result({**_submission(call.platform, submission), **detail})
 
 
@@ -274,10 +272,14 @@ def _submission(platform: Platform, submission: Document) -> Document:
         "study_id": submission["study"],
         "participant": submission["participant"],
         "status": _status(platform, submission),
-        "started_at": submission["started_at"],
-        "completed_at": submission["completed_at"],
+        "started_at": _time(platform, submission["started_at"]),
+        "completed_at": _time(platform, submission["completed_at"]),
         "entered_code": submission["code"],
     }
+
+
+def _time(platform: Platform, time: str | None) -> str | None:
+    return platform.display(datetime.fromisoformat(time)).isoformat() if time else None
 
 
 def _status(platform: Platform, submission: Document) -> str:
@@ -288,8 +290,8 @@ def _status(platform: Platform, submission: Document) -> str:
 def ask_to_return(call: Call) -> Result:
     call.need("request_return_reasons")
     submission = call.platform.ask_to_return(call.id)
-    fields = ("id", "status", "participant", "return_requested")
-    return Result({name: submission[name] for name in fields})
+    asked = _time(call.platform, submission["return_requested"])
+    return Result({**{name: submission[name] for name in ("id", "status", "participant")}, "return_requested": asked})
 
 
 @route("POST", "/submissions/bulk-approve/", has_plain_errors=True)
@@ -445,7 +447,7 @@ def _send(call: Call, recipients: list[str]) -> Result:
             "id": new_id(),
             "sender_id": "5f00000000000000000000aa",
             "body": call.body["body"],
-            "sent_at": call.platform.displayed_time().isoformat(),
+            "sent_at": call.platform.display(call.platform.now()).isoformat(),
             "channel_id": recipient,
         }
         call.platform.store.write("message", message)

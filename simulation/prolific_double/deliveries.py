@@ -45,7 +45,7 @@ class Deliveries:
             "event_id": new_id(),
             "url": url,
             "body": json.dumps(event),
-            "happened_at": int(self._platform.displayed_time().timestamp()),
+            "happened_at": self._displayed_now(),
             "due": due.timestamp(),
             "retries": 0,
             "status": "PENDING",
@@ -60,6 +60,9 @@ class Deliveries:
         if switches.use(Switch.WEBHOOKS_OF_STRANGERS):
             body = json.dumps({**event, "resource_id": new_id(), "event_type": EventType.SUBMISSION_STATUS})
             self._write({**delivery, "id": new_id(), "event_id": new_id(), "body": body})
+
+    def _displayed_now(self) -> int:
+        return int(self._platform.display(self._platform.now()).timestamp())
 
     def _write(self, delivery: Document) -> None:
         self._platform.store.write("delivery", delivery, owner=delivery["status"])
@@ -89,7 +92,7 @@ class Deliveries:
         """Whether a delivery was answered with a 2xx."""
         with self._lock:
             secret = self._platform.store.find("secret", self._platform.workspace)
-            timestamp = str(int(self._platform.displayed_time().timestamp()))
+            timestamp = str(self._displayed_now())
         key = "forged" if delivery["is_forged"] or secret is None else secret["value"]
         body = delivery["body"].encode()
         headers = {

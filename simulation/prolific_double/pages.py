@@ -66,12 +66,12 @@ def _state(platform: Platform) -> Document:
     return {
         "studies": studies,
         "now": platform.now(),
+        "currency": platform.currency(),
         "total": platform.total_balance() / 100,
         "available": platform.available_balance() / 100,
         "switches": [(switch, platform.switches.left(switch)) for switch in Switch],
         "deliveries": platform.store.list("delivery")[-DELIVERIES_SHOWN:][::-1],
         "messages": platform.store.list("message")[-DELIVERIES_SHOWN:][::-1],
-        "people": sorted({one["participant"] for study in studies for one in study["submissions"]}),
     }
 
 
@@ -86,6 +86,7 @@ def _participant(platform: Platform, participant: str) -> Document:
     ]
     return {
         "participant": participant,
+        "currency": platform.currency(),
         "studies": [study for study in studies if study["status"] == "ACTIVE"],
         "submissions": submissions,
     }

@@ -115,9 +115,9 @@ class Platform:
         seconds = (self.now() - self._real_now() + time).total_seconds()
         self.store.write("clock", {"id": "offset", "seconds": seconds})
 
-    def displayed_time(self) -> datetime:
-        """Return the time that responses and webhooks carry."""
-        return self.now() + (CLOCK_AHEAD if self.switches.is_on(Switch.CLOCK_AHEAD) else timedelta())
+    def display(self, time: datetime) -> datetime:
+        """Return a time as responses and webhooks have it."""
+        return time + (CLOCK_AHEAD if self.switches.is_on(Switch.CLOCK_AHEAD) else timedelta())
 
     def tick(self) -> None:
         """Do what is due: reservations and time limits that ran out, approvals in bulk, and those after 21 days."""
@@ -335,7 +335,7 @@ class Platform:
 
     def ask_to_return(self, id_: str) -> Document:
         submission = self.submission(id_)
-        submission["return_requested"] = self.displayed_time().isoformat()
+        submission["return_requested"] = self.now().isoformat()
         self._write(submission)
         return submission
 
@@ -349,7 +349,7 @@ class Platform:
         for action in actions:
             name = action["action"]
             if name == "REQUEST_RETURN":
-                submission["return_requested"] = self.displayed_time().isoformat()
+                submission["return_requested"] = self.now().isoformat()
             elif name == "ADD_TO_PARTICIPANT_GROUP" and self.store.find("group", action["participant_group"]):
                 self.add_to_group(action["participant_group"], [submission["participant"]])
             elif name == "FIXED_SCREEN_OUT_PAYMENT":
@@ -409,7 +409,7 @@ class Platform:
         return self.add_to_group(group["id"], participants)
 
     def add_to_group(self, id_: str, participants: Collection[str]) -> Document:
-        group, now = self.group(id_), self.displayed_time().isoformat()
+        group, now = self.group(id_), self.now().isoformat()
         known = {member["participant_id"] for member in group["members"]}
         new = [one for one in dict.fromkeys(participants) if one not in known]
         group["members"] += [{"participant_id": one, "datetime_created": now} for one in new]
@@ -430,6 +430,9 @@ class Platform:
 
     def bonuses(self, submission: str) -> list[int]:
         return [one["cents"] for one in self.store.list("payment", owner=submission) if one["why"] == "bonus"]
+
+    def currency(self) -> str:
+        return "GBP" if self.switches.is_on(Switch.OTHER_CURRENCY) else "USD"
 
     def total_balance(self) -> int:
         if self.switches.is_on(Switch.BALANCE_LOW):

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -64,8 +64,13 @@ class Double:
         finally:
             self._stopped.set()
             self._server.shutdown()
-            self._server.server_close()
             server.join()
+
+    def close(self) -> None:
+        """Give the port and the file back."""
+        self._stopped.set()
+        self._server.server_close()
+        with self._lock:
             self.store.close()
 
     def run(self) -> None:
@@ -81,6 +86,8 @@ class Double:
         if is_api and (refused := self._refuse(headers)):
             return refused
         with self._lock:
+            if self._stopped.is_set():
+                return None
             try:
                 body = _read(content, headers.get("Content-Type", ""))
                 if is_api:
@@ -97,6 +104,8 @@ class Double:
     def _refuse(self, headers: Any) -> Result | None:
         """Return the answer of a switch, or to a wrong token."""
         with self._lock:
+            if self._stopped.is_set():
+                return None
             used = [
                 switch
                 for switch in (Switch.SLOW, Switch.AWAY, Switch.RATE_LIMITED, Switch.TOKEN_REVOKED)
@@ -121,6 +130,11 @@ class Double:
             timeout = 30
 
             def handle_any(self) -> None:
+                # Who no longer waits for an answer hangs up.
+                with suppress(ConnectionError):
+                    self._answer()
+
+            def _answer(self) -> None:
                 content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 result = double.answer(self.command, self.path, self.headers, content)
                 if result is None:

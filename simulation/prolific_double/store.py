@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Any
 
 Document = dict[str, Any]
+# Losing power may cost the last moments; a killed process costs nothing.
 _TABLE = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS documents (
     number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, owner TEXT NOT NULL, body TEXT NOT NULL,
     UNIQUE (kind, id)

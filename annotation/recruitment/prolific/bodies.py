@@ -71,12 +71,32 @@ class AddToGroup(RequestBody):
     action: Literal["ADD_TO_PARTICIPANT_GROUP"] = "ADD_TO_PARTICIPANT_GROUP"
 
 
+class PayScreenedOut(RequestBody):
+    """Pay a fixed amount to the first `slots` people whom the study screens out; only some workspaces may."""
+
+    fixed_screen_out_reward: int
+    slots: int
+    action: Literal["FIXED_SCREEN_OUT_PAYMENT"] = "FIXED_SCREEN_OUT_PAYMENT"
+
+
+class PayInPart(RequestBody):
+    """Let the researcher pay a share of the reward; only some workspaces may."""
+
+    action: Literal["DYNAMIC_PAYMENT"] = "DYNAMIC_PAYMENT"
+
+
+CodeAction = AutomaticallyApprove | ManuallyReview | RequestReturn | AddToGroup | PayScreenedOut | PayInPart
+CodeType = Literal[
+    "COMPLETED", "FAILED_ATTENTION_CHECK", "FIXED_SCREENOUT", "INCOMPATIBLE_DEVICE", "NO_CONSENT", "OTHER"
+]
+
+
 class CompletionCode(RequestBody):
     """A code, and what happens to a submission with it. A code with actor "researcher" is entered through the API."""
 
     code: str
-    code_type: Literal["COMPLETED", "FAILED_ATTENTION_CHECK", "INCOMPATIBLE_DEVICE", "NO_CONSENT", "OTHER"]
-    actions: tuple[AutomaticallyApprove | ManuallyReview | RequestReturn | AddToGroup, ...]
+    code_type: CodeType
+    actions: tuple[CodeAction, ...]
     actor: Literal["participant", "researcher"] = "participant"
 
 
@@ -115,7 +135,7 @@ class NewStudy(RequestBody):
     filters: tuple[ChosenFilter, ...] = ()
     project: str | None = None
     prolific_id_option: Literal["url_parameters"] = "url_parameters"
-    study_labels: tuple[Literal["annotation"]] = ("annotation",)
+    study_labels: tuple[Literal["annotation"], ...] = ("annotation",)
 
 
 class StudyChanges(RequestBody):
@@ -179,11 +199,19 @@ class ChangedSubmission(ResponseBody):
     status: AnySubmissionStatus
 
 
+class PartOfReward(RequestBody):
+    """`percentage_of_reward`: from 8 to 99."""
+
+    percentage_of_reward: int
+    message_to_participant: str
+
+
 class SubmissionTransition(RequestBody):
     action: SubmissionAction
     rejection_category: RejectionCategory | None = None
     message: str | None = None
     completion_code: str | None = None
+    completion_code_data: PartOfReward | None = None
 
 
 class ReturnReasons(RequestBody):

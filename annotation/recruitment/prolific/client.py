@@ -97,6 +97,13 @@ class Client:
         """Complete with a code of the researcher's, where the participant's redirect was lost."""
         return self._change_submission(submission, SubmissionAction.COMPLETE, completion_code=code)
 
+    def pay_in_part(self, submission: str, *, code: str, percent: int, message: str) -> bodies.ChangedSubmission:
+        """Pay 8 to 99 % of the reward, with a code of the researcher's that allows it."""
+        part = bodies.PartOfReward(percentage_of_reward=percent, message_to_participant=message)
+        return self._change_submission(
+            submission, SubmissionAction.COMPLETE, completion_code=code, completion_code_data=part
+        )
+
     def _change_submission(self, submission: str, action: SubmissionAction, **fields: Any) -> bodies.ChangedSubmission:
         transition = bodies.SubmissionTransition(action=action, **fields)
         return self._ask(operations.CHANGE_SUBMISSION_STATUS, submission, sends=transition)

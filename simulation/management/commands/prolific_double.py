@@ -1,6 +1,7 @@
 """Run a local platform that behaves like Prolific."""
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -48,14 +49,22 @@ class Command(BaseCommand):
             )
         except OSError as error:
             raise CommandError(f"The port {options['port']} cannot be used: {error.strerror}.") from error
-        for switch in options["switch"]:
-            name, _, times = switch.partition("=")
+        with closing(double):
+            for switch in options["switch"]:
+                _turn_on(double, switch)
+            self.stdout.write(
+                f"The local platform is at {double.address}/. Its API accepts the token {options['token']}."
+            )
             try:
-                set_switch(double.platform, name, times or "on")
-            except Refusal as refusal:
-                raise CommandError(str(refusal)) from refusal
-        self.stdout.write(f"The local platform is at {double.address}/. Its API accepts the token {options['token']}.")
-        try:
-            double.run()
-        except KeyboardInterrupt:
-            self.stdout.write("Stopped.")
+                double.run()
+            except KeyboardInterrupt:
+                self.stdout.write("Stopped.")
+
+
+def _turn_on(double: Double, text: str) -> None:
+    """Turn a switch on that is written NAME or NAME=TIMES."""
+    name, _, times = text.partition("=")
+    try:
+        set_switch(double.platform, name, times or "on")
+    except Refusal as refusal:
+        raise CommandError(str(refusal)) from refusal
