@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from simulation.prolific_double.pages import set_switch
@@ -27,7 +28,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=int, default=8400, help="port on 127.0.0.1 (default 8400)")
-        parser.add_argument("--folder", type=Path, default=Path("prolific-double"), help="where its data is kept")
+        parser.add_argument(
+            "--folder", type=Path, default=settings.DATA_DIR / "prolific-double", help="where its data is kept"
+        )
         parser.add_argument("--token", default=TOKEN, help=f"the token that its API accepts (default {TOKEN})")
         parser.add_argument("--balance", type=int, default=FIRST_BALANCE, metavar="CENTS", help="balance at first")
         parser.add_argument(
