@@ -185,7 +185,7 @@ def state_of(stream: BinaryIO) -> tuple[int, int]:
 
 @dataclass
 class Source:
-    """One file of an import, and the findings so far."""
+    """One file of an import, and the findings so far. `unsent`: images that its rows name, where none were sent."""
 
     stream: BinaryIO
     name: str
@@ -195,6 +195,7 @@ class Source:
     problems: list[RowProblem] = field(default_factory=list)
     problem_count: int = 0
     tally: Counter[str] = field(default_factory=Counter)
+    unsent: dict[str, None] = field(default_factory=dict)
 
     def has_changed(self) -> bool:
         return self.state != state_of(self.stream)

@@ -1,0 +1,49 @@
+"""Webhooks of Prolific: verify who sent one, and parse it (prolific.md, section 4.9)."""
+
+import base64
+import hmac
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+SIGNATURE = "X-Prolific-Request-Signature"
+SENT_AT = "X-Prolific-Request-Timestamp"
+EVENT_ID = "X-Event-ID"
+HAPPENED_AT = "X-Timestamp"
+# A webhook that is older may be a recorded one; Prolific signs each attempt anew.
+OLDEST = timedelta(minutes=10)
+
+
+class BadWebhook(Exception):
+    """The webhook is not Prolific's, is too old, or cannot be read; the message says which."""
+
+
+class Event(BaseModel):
+    """What happened to `resource_id`, a submission or a study. Events come unordered: read the resource itself."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    resource_id: str
+    event_type: str
+    status: str = ""
+
+
+def sign(body: bytes, *, timestamp: str, secret: str) -> str:
+    """Return the signature of a body: base64 of HMAC-SHA256 over the timestamp and the bytes as they are sent."""
+    return base64.b64encode(hmac.digest(secret.encode(), timestamp.encode() + body, sha256)).decode()
+
+
+def read_event(body: bytes, headers: Mapping[str, str], *, secret: str, now: datetime) -> Event:
+    """Return the event of a webhook. Raises BadWebhook."""
+    timestamp = headers.get(SENT_AT, "")
+    expected = sign(body, timestamp=timestamp, secret=secret)
+    if not secret or not hmac.compare_digest(expected.encode(), headers.get(SIGNATURE, "").encode()):
+        raise BadWebhook("The signature is not Prolific's.")
+    if not timestamp.isdecimal() or abs(now.timestamp() - int(timestamp)) > OLDEST.total_seconds():
+        raise BadWebhook("The time of sending is too far from the server's clock.")
+    try:
+        return Event.model_validate_json(body)
+    except ValidationError:
+        raise BadWebhook("The body is not an event of Prolific's.") from None

@@ -1,0 +1,73 @@
+"""Run a local platform that behaves like Prolific."""
+
+import argparse
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from simulation.prolific_double.pages import set_switch
+from simulation.prolific_double.platform import FIRST_BALANCE, Refusal
+from simulation.prolific_double.server import Double
+from simulation.prolific_double.switches import BY_KEY
+
+TOKEN = "local-prolific-token"  # noqa: S105
+
+
+class Command(BaseCommand):
+    help = "Run a local platform that behaves like Prolific: its API, participants to play, and failures on request."
+    requires_system_checks = ()
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        kwargs["epilog"] = "switches:\n" + "\n".join(f"  {key}: {one.effect}" for key, one in BY_KEY.items())
+        return super().create_parser(
+            prog_name, subcommand, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs
+        )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--port", type=int, default=8400, help="port on 127.0.0.1 (default 8400)")
+        parser.add_argument(
+            "--folder", type=Path, default=settings.DATA_DIR / "prolific-double", help="where its data is kept"
+        )
+        parser.add_argument("--token", default=TOKEN, help=f"the token that its API accepts (default {TOKEN})")
+        parser.add_argument("--balance", type=int, default=FIRST_BALANCE, metavar="CENTS", help="balance at first")
+        parser.add_argument(
+            "--slow-seconds", type=float, default=30, metavar="S", help="what `slow` waits (default 30)"
+        )
+        parser.add_argument(
+            "--switch",
+            action="append",
+            default=[],
+            metavar="NAME[=TIMES]",
+            help="turn a switch on, or on for the next TIMES; may be given several times",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            double = Double(
+                options["folder"],
+                **{name: options[name] for name in ("token", "port", "balance", "slow_seconds")},
+            )
+        except OSError as error:
+            raise CommandError(f"The port {options['port']} cannot be used: {error.strerror}.") from error
+        with closing(double):
+            for switch in options["switch"]:
+                _turn_on(double, switch)
+            self.stdout.write(
+                f"The local platform is at {double.address}/. Its API accepts the token {options['token']}."
+            )
+            try:
+                double.run()
+            except KeyboardInterrupt:
+                self.stdout.write("Stopped.")
+
+
+def _turn_on(double: Double, text: str) -> None:
+    """Turn a switch on that is written NAME or NAME=TIMES."""
+    name, _, times = text.partition("=")
+    try:
+        set_switch(double.platform, name, times or "on")
+    except Refusal as refusal:
+        raise CommandError(str(refusal)) from refusal
