@@ -129,6 +129,12 @@ def test_nothing_is_made_of_an_empty_text(maker: LoadedMaker) -> None:
     assert maker.make([Request(" ", 2, 1)]) == [NothingMade("The text is empty.")]
 
 
+def test_of_a_caption_of_5000_characters_the_model_reads_what_it_can_and_the_rest_goes_on(maker: LoadedMaker) -> None:
+    long = "dog " * 1250
+    (first,), (second,) = images(maker, Request(long, 1, 1), Request("a dog", 1, 2))
+    assert (first.prompt, first.problem, second.prompt) == (long, "", "a dog")
+
+
 def test_it_is_known_by_its_weights(maker: LoadedMaker, model: Path, folder: Path) -> None:
     assert maker.identity.name == f"diffusers:{model}"
     assert "diffusers 0." in maker.identity.version

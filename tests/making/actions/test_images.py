@@ -1,5 +1,6 @@
 """Pipelines whose makers read images: those that ship, what their instances show, and images that are missing."""
 
+import errno
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -231,6 +232,24 @@ def test_images_of_a_role_that_nobody_has_are_no_beginning(project: Project) -> 
         "No instance of the project has a caption in the role caption and an image in the role photo. Import some, "
         "or name another role in `start`."
     )
+
+
+def test_a_full_disk_is_said_and_the_stage_goes_on_once_there_is_room(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = "name: mixed\nstart: {role: caption, images: image}\nstages: [{name: mixed, make: 'mix:random'}]\n"
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr("making.actions.candidate_images.check_and_store", refuse)
+        assert failure(project, source) == (
+            "The site cannot store an image (No space left on device). Make room on its disk, or mend its media "
+            "folder; then continue."
+        )
+    assert not Candidate.objects.filter(stage="mixed").exists()
+    assert made(project, source).candidates.filter(stage="mixed", state="kept").count() == len(SCENES)
 
 
 def test_progress_is_reported_while_vectors_are_computed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,6 +127,26 @@ def test_problems_are_listed_and_what_was_typed_stays(client: Client, sent: list
     assert (Pipeline.objects.count(), sent) == (0, [])
 
 
+@pytest.mark.parametrize(
+    ("stage", "problem"),
+    [
+        ("make: 'words:swap', of: made", "Line 3: The stages form a cycle: `made` of `made`."),
+        ("make: 'diffusers:some'", "Line 4: `checker` is missing in stages.0.options."),
+        (
+            "make: 'llm:some', options: {template: '{{ caption }} {{ colour }}'}",
+            "Line 4: Line 1 of `template` has the unknown field `colour`. Known is: caption.",
+        ),
+    ],
+)
+def test_a_circle_no_checker_and_an_unknown_field_are_told_with_their_lines(
+    stage: str, problem: str, client: Client, sent: list[Job]
+) -> None:
+    source = f"name: wrong\nstart: {{role: caption}}\nstages:\n  - {{name: made, {stage}}}\n"
+    (found,) = post(client, source=source).context["problems"]
+    assert str(found).startswith(problem)
+    assert (Pipeline.objects.count(), sent) == (0, [])
+
+
 def test_sent_twice_it_runs_once_and_another_content_under_its_name_is_refused(client: Client, sent: list[Job]) -> None:
     post(client)
     post(client)
