@@ -132,7 +132,8 @@ NEAR_DUPLICATE_MODEL = env.read_text("NEAR_DUPLICATE_MODEL")
 NEAR_DUPLICATE_BELOW = env.read_distance("NEAR_DUPLICATE_BELOW")
 KNOWN_SETS_DIR = env.read_text("KNOWN_SETS_DIR")
 PROLIFIC_ADDRESS = env.read_site("PROLIFIC_ADDRESS", "https://api.prolific.com")
-PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
+PROLIFIC_SITE = env.read_site("PROLIFIC_SITE", "https://app.prolific.com")
+PROLIFIC_COMPLETION_URL = f"{PROLIFIC_SITE}/submissions/complete"
 
 LOGIN_URL = "sign_in"
 CSRF_FAILURE_VIEW = "workspace.kept_forms.show_stale_form"
@@ -188,7 +189,7 @@ CONTENT_SECURITY_POLICY = {
         "object-src": [NONE],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],
-        "form-action": [SELF, "https://app.prolific.com"],
+        "form-action": [SELF, PROLIFIC_SITE],
     }
 }
 

@@ -122,7 +122,7 @@ class Connection:
 
 def _sentence(status: int, details: str) -> str:
     if status == 401:
-        return "Prolific does not accept the token. Create a new token on Prolific, and save it here."
+        return "Prolific does not accept the token. Create one on Prolific, and save it in the project's settings."
     if status == 403:
         return "Prolific does not allow this with the token. Ask the owner of the workspace."
     if status == 404:
