@@ -6,10 +6,11 @@ The device is made up: it takes a stated time for a batch, in which it sleeps wi
 distinct JPEGs of 640 x 480 come from a folder, from a server on this machine, and from that server 50 ms late. They are
 read in two chunks; the second is begun while the first is computed, as by a worker with models.
 
-The floor is decoding and resizing alone, from bytes in memory by a thread for each core, measured before and after each
-run. The device computes `--share` of that many images a second (it is the slower one), and then three times as many
-(decoding is). The goal is 0.9 of the slower of the two. The server would run on another machine: the share of the cores
-that it took is taken off the floor. It is printed as "server".
+The floor is a plain pool of threads that fetch, decode and resize from the same source, measured before and after each
+run. It is the best of three pools, of as many threads as there are cores, twice as many, and 64. The device computes
+`--share` of that many images a second (it is the slower one), and then three times as many (decoding is). The goal is
+0.9 of the slower of the two. Decoding and resizing alone, from bytes in memory, is printed too: over HTTP client and
+server take processor time from the same cores.
 
 Then a node is made up, too: 16 cores that take 4 ms for an image, near its source or 50 ms away. Last, distinct images
 of 224 x 224 that are decoded already go through the same feeder to a device of 3,000 a second. Each is copied and
@@ -37,13 +38,16 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from benchmarks.model_worker import draw_pictures
-from predictions.feeder import BATCHES_AHEAD, Feeder, Host, NoPicture, OpenPicture
+from predictions.feeder import BATCHES_AHEAD, MOST_FETCHED, Feeder, Host, NoPicture, OpenPicture
 from predictions.pictures import Pictures, reader_of
 from predictions.scorers.batches import in_batches
 
 ROOT = Path(__file__).resolve().parents[1]
 TOKEN, MOST_PIXELS = "a long random text", 50_000_000
 SIDE, BATCH, CHUNKS, DELAY_SECONDS = 224, 64, 2, 0.05
+CORES = os.cpu_count() or 1
+# Images of which the floor is measured.
+MEASURED = 600
 READY_SPEED, READY_IMAGES, READY_BATCH = 3000, 6000, 256
 NODE_CORES, NODE_SECONDS = 16, 0.004
 # Seconds to the source -> images that the device computes a second.
@@ -57,14 +61,17 @@ Compute = Callable[[NDArray[Any]], None]
 
 def main() -> None:
     arguments = _arguments()
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    print(f"{CORES} cores, load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.folder or Path(scratch)
         names = draw_pictures(folder, arguments.pictures)
         with _server(folder, 0) as near, _server(folder, DELAY_SECONDS) as far:
-            for what, server in {"folder": _Server(str(folder)), "HTTP": near, "HTTP, 50 ms": far}.items():
+            for what, where in {"folder": str(folder), "HTTP": near, "HTTP, 50 ms": far}.items():
+                source = Pictures(reader_of(where, token=TOKEN), max_pixels=MOST_PIXELS)
+                in_memory = _in_memory(Pictures(reader_of(str(folder), token=""), max_pixels=MOST_PIXELS), names)
+                print(f"{what}: decoding from memory {_pooled(in_memory, names[:MEASURED], CORES):.0f}/s", flush=True)
                 for share in (arguments.share, 3):
-                    _measure(what, server, folder, names, share, arguments.rounds)
+                    _measure(what, source, names, share, arguments.rounds)
     ready = np.random.default_rng(0).integers(0, 256, (READY_IMAGES, SIDE, SIDE, 3), dtype=np.uint8)
     _measure_node(ready, arguments.rounds)
     _measure_ready(ready, arguments.rounds)
@@ -80,35 +87,15 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-@dataclass(frozen=True)
-class _Server:
-    """Where images come from; `process` serves them, None for a folder."""
-
-    where: str
-    process: int | None = None
-
-    def seconds(self) -> float:
-        """Return the processor time that it has taken."""
-        if self.process is None:
-            return 0
-        fields = Path(f"/proc/{self.process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        # User and system time, the fields 14 and 15 of proc(5).
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _measure(what: str, server: _Server, folder: Path, names: Sequence[str], share: float, rounds: int) -> None:
-    source = Pictures(reader_of(server.where, token=TOKEN), max_pixels=MOST_PIXELS)
+def _measure(what: str, source: OpenPicture, names: Sequence[str], share: float, rounds: int) -> None:
     for _ in range(rounds):
-        before = _decoding(folder, names)
+        before = _plain(source, names)
         speed = share * before
-        served, begun = server.seconds(), perf_counter()
         reached = _reach(source, names, _sleeping(speed), prepare=_resize, batch=BATCH)
-        taken = (server.seconds() - served) / (perf_counter() - begun) / (os.cpu_count() or 1)
-        after = _decoding(folder, names)
-        ratio = reached.per_second / min(speed, (1 - taken) * mean((before, after)))
+        after = _plain(source, names)
+        ratio = reached.per_second / min(speed, mean((before, after)))
         print(
-            f"{what}: decoding {before:.0f} and {after:.0f}/s, server {taken:.0%}, device {speed:.0f}/s, {reached}, "
-            f"ratio {ratio:.2f}",
+            f"{what}: plain pool {before:.0f} and {after:.0f}/s, device {speed:.0f}/s, {reached}, ratio {ratio:.2f}",
             flush=True,
         )
 
@@ -131,7 +118,7 @@ def _reach(
     *,
     prepare: Callable[[Any], Any],
     batch: int,
-    decoders: int = os.cpu_count() or 1,
+    decoders: int = CORES,
 ) -> _Reached:
     feeder, missing = Feeder(decoders=decoders), dict[str, NoPicture]()
     chunks = list(in_batches(names, -(-len(names) // CHUNKS)))
@@ -155,14 +142,22 @@ def _sleeping(speed: float) -> Compute:
     return lambda rows: time.sleep(len(rows) / speed)
 
 
-def _decoding(folder: Path, names: Sequence[str]) -> float:
-    """Return the images per second that a thread for each core decodes and resizes from bytes in memory."""
-    pictures = Pictures(reader_of(str(folder), token=""), max_pixels=MOST_PIXELS)
-    some = [(name, pictures.fetch(name)) for name in names[:400]]
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
+def _plain(source: OpenPicture, names: Sequence[str]) -> float:
+    """Return the images per second of the best of three pools."""
+    return max(_pooled(source, names[:MEASURED], threads) for threads in (CORES, 2 * CORES, MOST_FETCHED))
+
+
+def _pooled(source: OpenPicture, names: Sequence[str], threads: int) -> float:
+    """Return the images per second that a pool of threads opens and resizes."""
+    with ThreadPoolExecutor(threads) as pool:
         begun = perf_counter()
-        list(threads.map(lambda each: _resize(pictures.decode(*each)), some))
-        return len(some) / (perf_counter() - begun)
+        list(pool.map(lambda name: _resize(source(name)), names))
+        return len(names) / (perf_counter() - begun)
+
+
+def _in_memory(pictures: Pictures, names: Sequence[str]) -> OpenPicture:
+    fetched = {name: pictures.fetch(name) for name in names[:MEASURED]}
+    return lambda name: pictures.decode(name, fetched[name])
 
 
 def _resize(picture: Image.Image) -> NDArray[Any]:
@@ -230,13 +225,13 @@ def _measure_ready(ready: NDArray[Any], rounds: int) -> None:
 
 
 @contextmanager
-def _server(folder: Path, delay: float) -> Iterator[_Server]:
-    """Run a server of the folder's images in another process."""
+def _server(folder: Path, delay: float) -> Iterator[str]:
+    """Run a server of the folder's images in another process; yield its address."""
     command = [sys.executable, "-m", "benchmarks.feeder", "--serve", str(folder), str(delay)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
-            yield _Server(f"http://127.0.0.1:{process.stdout.readline().strip()}", process.pid)
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
         finally:
             process.terminate()
 

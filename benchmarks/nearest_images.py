@@ -3,7 +3,7 @@
     python -m benchmarks.nearest_images [QUERIES]
 
 Uses generated vectors of CLIP ViT-B/32's length, 512, so it reads no images and needs no database. It measures
-`making.makers.nearest.nearest_others` as a stage of a pipeline calls it, in batches of 200, for all images or for the
+`making.makers.nearest.Others` as a stage of a pipeline calls it, in batches of 200, for all images or for the
 first QUERIES, and compares the results of 200 with those of scikit-learn.
 """
 
@@ -14,7 +14,7 @@ from time import perf_counter, process_time
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from making.makers.nearest import nearest_others
+from making.makers.nearest import Others
 
 IMAGES, LENGTH, BATCH, COUNT = 118_000, 512, 200, 3
 
@@ -26,10 +26,10 @@ def main() -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     before = _peak_megabytes(reset=True)
     begun, worked = perf_counter(), process_time()
-    found = []
+    others, found = Others(vectors), []
     for start in range(0, queries, BATCH):
         rows = range(start, min(start + BATCH, queries))
-        found += nearest_others(vectors[rows.start : rows.stop], vectors, [[row] for row in rows], count=COUNT)
+        found += others.nearest(vectors[rows.start : rows.stop], [[row] for row in rows], count=COUNT)
     seconds, processor = perf_counter() - begun, process_time() - worked
     memory = _peak_megabytes() - before
     ours = [[row for row, _ in each] for each in found[:BATCH]]

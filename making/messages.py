@@ -6,6 +6,7 @@ nothing, and the site sends unanswered messages again.
 
 import json
 import math
+import uuid
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -15,7 +16,7 @@ from pydantic import TypeAdapter
 
 from making.filters.base import CandidateImage, CandidateText, FilterIdentity, FilterInput, Verdict
 from making.makers.base import FoundImage, Made, MadeImage, MadeText, MakerIdentity, NothingMade, Request
-from making.tokens import Tokens
+from making.tokens import NO_TOKENS, Tokens
 
 MAKE, JUDGE, BEGUN, MADE = "making.make", "making.judge", "making.begun", "making.made"
 T = TypeVar("T")
@@ -65,6 +66,22 @@ def check_results(
             raise _bad(f"it has {len(result)} candidates where {request.count} were requested")
         if any(isinstance(made, MadeText) == images for made in result):
             raise _bad("it has texts for images" if images else "it has images for texts")
+
+
+def from_failure(sentence: str, tokens: Tokens = NO_TOKENS) -> dict[str, Any]:
+    """Return why a batch failed, and what a language model had used for it by then, as plain JSON."""
+    # Its `id` tells an answer that comes twice from another one.
+    used = {"id": uuid.uuid4().hex, "tokens": _numbers(tokens)} if tokens != NO_TOKENS else {}
+    return {"error": sentence} | used
+
+
+def to_lost_tokens(answer: Mapping[str, Any]) -> Mapping[str, list[int]]:
+    """Return the id of an answer that `from_failure` wrote -> its tokens; nothing if there are none."""
+    try:
+        return {str(answer["id"]): _numbers(_read(Tokens, _tokens(answer)))} if "error" in answer else {}
+    except (KeyError, TypeError, ValueError):
+        # Of a worker of another version; its sentence is what matters.
+        return {}
 
 
 def from_candidates(candidates: Sequence[FilterInput]) -> list[dict[str, Any]]:

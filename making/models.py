@@ -168,6 +168,11 @@ class Batch(models.Model):
     sent_at = models.DateTimeField(null=True, blank=True)
     begun = models.PositiveSmallIntegerField(default=0, help_text="How often a worker has begun it.")
     stored_at = models.DateTimeField(null=True, blank=True)
+    lost_tokens: models.JSONField[dict[str, list[int]] | None, dict[str, list[int]] | None] = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Answer of a worker that failed -> tokens that a language model read and wrote for it.",
+    )
 
     class Meta:
         ordering = ("pipeline_id", "stage", "filter_number", "number")

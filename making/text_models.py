@@ -14,11 +14,11 @@ Heavy libraries are imported inside the functions, because the site imports this
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 
 from making.errors import CannotMake
 from predictions.scorers.base import CannotLoad, first_line, require_library
+from predictions.scorers.transformers_models import libraries_on
 
 # Longer texts are cut: no model here reads more.
 MOST_TOKENS = 512
@@ -103,7 +103,7 @@ class _OnDevice:
             raise CannotMake(f"The model {name} is not what this filter needs: it lacks {missing[0]}. Name another.")
         self.weights = digest_of_weights(model.state_dict())
         self.model = model.eval().to(self.device)
-        self.libraries = f"transformers {version('transformers')}, torch {version('torch')} on {self.device.type}"
+        self.libraries = libraries_on(self.device)
 
     def run(self, *texts: str) -> tuple[Any, Any]:
         """Return what the model says of a text or of a pair, and its tokens."""
@@ -152,8 +152,7 @@ class _Likelihood(TextModel):
 
         self._model = load(f"hf:{name}")
         self.weights = self._model.identity.weights
-        device = self._model.device.type
-        self.libraries = f"transformers {version('transformers')}, torch {version('torch')} on {device}"
+        self.libraries = libraries_on(self._model.device)
 
     def scores(self, texts: Sequence[str]) -> list[float]:
         return [math.exp(self._model.likelihood(text)) for text in texts]

@@ -9,24 +9,32 @@ LINEUP_LLM_API_KEY  its key, which goes nowhere else; none unless it is set
 """
 
 import json
-import logging
-import uuid
 from collections.abc import Callable, Mapping, Sequence
+from threading import Semaphore
 from typing import Any, TypeVar
+
+from celery import Task
+from pydantic import ValidationError
 
 from making.errors import CannotMake
 from making.filters import LoadedFilter, ModelFilter, get_filter
 from making.makers import LoadedMaker, get_maker
-from making.messages import BEGUN, JUDGE, MADE, MAKE, from_results, from_verdicts, to_candidates, to_requests
+from making.messages import (
+    BEGUN,
+    JUDGE,
+    MADE,
+    MAKE,
+    from_failure,
+    from_results,
+    from_verdicts,
+    to_candidates,
+    to_requests,
+)
 from predictions.messages import DEFAULT
 from predictions.pictures import SourceUnavailable
-from predictions.scorers import CannotLoad, OutOfMemory
-from predictions.worker import app, memory, open_picture
+from predictions.worker import AT_ONCE, app, device_turn, in_words, memory, open_picture
 
 __all__ = ["app"]
-
-logger = logging.getLogger(__name__)
-
 
 Loaded = TypeVar("Loaded", LoadedMaker, LoadedFilter)
 
@@ -51,18 +59,44 @@ class _Cache:
 
 
 _cache = _Cache()
+# Batches that wait for servers at once. They leave a thread to messages that need the device.
+server_turns = Semaphore(AT_ONCE - 1)
+# Until a batch for a server is taken again, if others wait for servers.
+BUSY_SECONDS = 2
 
 
-@app.task(name=MAKE)
-def make(*, batch: int, maker: str, options: Mapping[str, Any], requests: Sequence[Mapping[str, Any]]) -> None:
-    """Make candidates; answer with them, or with a sentence for people."""
+@app.task(name=MAKE, base=Task, bind=True, max_retries=None)
+def make(
+    self: "Task[Any, Any]", *, batch: int, maker: str, options: Mapping[str, Any], requests: Sequence[Mapping[str, Any]]
+) -> None:
+    """Make candidates; answer with them, or with a sentence for people. Without the device if a server makes them."""
+    family, _, policy = maker.partition(":")
 
-    def work() -> Mapping[str, Any]:
-        family, _, policy = maker.partition(":")
-        loaded = _cache.get("maker", maker, options, lambda: get_maker(family).model_validate(options).load(policy))
+    def load() -> LoadedMaker:
+        return get_maker(family).model_validate(options).load(policy)
+
+    def work(loaded: LoadedMaker) -> Mapping[str, Any]:
         return from_results(loaded.identity, loaded.make(to_requests(requests)))
 
-    _do(batch, work)
+    if not _waits_for_server(family, options):
+        with device_turn() as is_wanted:
+            if is_wanted:
+                _do(batch, lambda: work(_cache.get("maker", maker, options, load)))
+    elif server_turns.acquire(blocking=False):
+        try:
+            _do(batch, lambda: work(load()))
+        finally:
+            server_turns.release()
+    else:
+        raise self.retry(countdown=BUSY_SECONDS)
+
+
+def _waits_for_server(family: str, options: Mapping[str, Any]) -> bool:
+    try:
+        return get_maker(family).model_validate(options).waits_for_server
+    except (KeyError, ValidationError):
+        # Of another version of Lineup. Loading it says so.
+        return False
 
 
 @app.task(name=JUDGE)
@@ -88,13 +122,13 @@ def _do(batch: int, work: Callable[[], Mapping[str, Any]]) -> None:
 
 
 def _in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    def work_or_failure() -> Mapping[str, Any]:
+        try:
+            return work()
+        except CannotMake as error:
+            return from_failure(str(error), error.tokens)
+
     try:
-        return work()
-    except (CannotMake, CannotLoad, SourceUnavailable) as error:
-        return {"error": str(error)}
-    except OutOfMemory:
-        return {"error": "The worker's memory is too small for one candidate. Use a larger device."}
-    except Exception:
-        reference = uuid.uuid4().hex[:8]
-        logger.exception("failed to work on a batch, reference %s", reference)
-        return {"error": f"The worker failed. Its log says why: look for the reference {reference}."}
+        return in_words(work_or_failure)
+    except SourceUnavailable as error:
+        return from_failure(str(error))

@@ -10,7 +10,7 @@ from evaluation.blind.cases import Part
 from evaluation.blind.features import Features
 from evaluation.blind.ngrams import Ngrams
 from evaluation.blind.pictures import PictureFeatures, VectorSource
-from predictions.image_sets.embeddings import ColourAndGradient, Embedding, Vectors
+from predictions.image_sets.embeddings import ColourAndGradient, Vectors, embed_each
 from predictions.scorers import NoPicture, OpenPicture, problem_with_spec
 
 TEXT_ONLY, IMAGE_ONLY = "text-only", "image-only"
@@ -23,18 +23,13 @@ def _no_vectors(open_picture: OpenPicture) -> VectorSource:
     return VectorSource({}, lambda names: ({}, {}))
 
 
-def local_source(embedding: Embedding, open_picture: OpenPicture) -> VectorSource:
-    """Return a source of image vectors that opens and embeds the images on this machine, one by one."""
+def local_source(embedding: ColourAndGradient, open_picture: OpenPicture) -> VectorSource:
+    """Return a source of image vectors that opens and embeds the images on this machine."""
 
     def vectors_of(names: Sequence[str]) -> tuple[Mapping[str, Vectors], Mapping[str, NoPicture]]:
-        found: dict[str, Vectors] = {}
-        missing: dict[str, NoPicture] = {}
-        for name in names:
-            try:
-                found[name] = embedding.embed([open_picture(name)])[0]
-            except NoPicture as error:
-                missing[name] = error
-        return found, missing
+        made = embed_each(names, open_picture, embedding)
+        missing = {name: why for name, why in made.items() if isinstance(why, NoPicture)}
+        return {name: vector for name, vector in made.items() if not isinstance(vector, NoPicture)}, missing
 
     return VectorSource({"embedding": embedding.name}, vectors_of)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
+from ssl import SSLCertVerificationError
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -39,6 +40,10 @@ GONE = {404, 410}
 REFUSED = {401, 403}
 # S3 answers this for a missing object, too, if the reader may not list the bucket.
 ACCESS_DENIED = "AccessDenied"
+WHEN_UNTRUSTED = (
+    "Renew the server's certificate, or set SSL_CERT_FILE where the worker runs to a file with the certificate of its "
+    "issuer."
+)
 # Errors about the file, not about the disk.
 OF_THE_FILE = {errno.ENOENT, errno.EISDIR, errno.ENOTDIR}
 
@@ -132,8 +137,9 @@ def _from_site(site: str, token: str) -> ReadBytes:
                     f"The image {sha256[:12]} is missing: {site} {error}. Import the image again, or check "
                     "the worker's LINEUP_IMAGES."
                 ) from error
-            advice = "Check the worker's LINEUP_WORKER_TOKEN" if error.status in REFUSED else "Check that the site runs"
-            raise SourceUnavailable(f"{site} {error}. {advice}, and the worker's LINEUP_IMAGES.") from error
+            what = "the worker's LINEUP_WORKER_TOKEN" if error.status in REFUSED else "that the site runs"
+            advice = error.advice or f"Check {what}, and the worker's LINEUP_IMAGES."
+            raise SourceUnavailable(f"{site} {error}. {advice}") from error
 
     return read
 
@@ -156,10 +162,9 @@ def _from_bucket(bucket: str, prefix: str, account: Account) -> ReadBytes:
                     f"The image {sha256[:12]} is missing: the bucket {bucket} {error}. Copy the image there, "
                     "or check the worker's LINEUP_IMAGES."
                 ) from error
-            advice = "its AWS_... settings" if error.status in REFUSED else "that the storage can be reached"
-            raise SourceUnavailable(
-                f"The bucket {bucket} {error}. Check the worker's LINEUP_IMAGES and {advice}."
-            ) from error
+            what = "its AWS_... settings" if error.status in REFUSED else "that the storage can be reached"
+            advice = error.advice or f"Check the worker's LINEUP_IMAGES and {what}."
+            raise SourceUnavailable(f"The bucket {bucket} {error}. {advice}") from error
         has_read = True
         return data
 
@@ -169,13 +174,21 @@ def _from_bucket(bucket: str, prefix: str, account: Account) -> ReadBytes:
 class _FetchFailed(Exception):
     """A failed request, with a reason that follows the name of the server.
 
-    `status`: the HTTP status, 0 without an answer; `code`: S3's error code, "" without one.
+    `status`: the HTTP status, 0 without an answer; `code`: S3's error code, "" without one; `advice`: what to do, "" if
+    it depends on the server.
     """
 
-    def __init__(self, why: str, *, status: int = 0, code: str = "") -> None:
+    def __init__(self, why: str, *, status: int = 0, code: str = "", advice: str = "") -> None:
         super().__init__(why)
-        self.status = status
-        self.code = code
+        self.status, self.code, self.advice = status, code, advice
+
+
+def problem_with_certificate(error: Exception) -> str:
+    """Return why a library refused a server's certificate, to follow the server's name; "" for another error."""
+    why = error.args[0] if error.args else None
+    if not isinstance(why, SSLCertVerificationError):
+        return ""
+    return f"has a certificate that this worker does not trust ({why.verify_message})"
 
 
 def _through(proxy: str) -> Callable[..., urllib3.ProxyManager]:
@@ -207,7 +220,7 @@ class _Server:
                 return self._fetch_once(address, headers())
             except _FetchFailed as error:
                 most = MOST_REQUESTS if self._given > given else 1 + len(PAUSES_SECONDS)
-                if requests >= most or 0 < error.status < 500:
+                if requests >= most or 0 < error.status < 500 or error.advice:
                     raise
             given = self._given
             time.sleep(PAUSES_SECONDS[min(requests, len(PAUSES_SECONDS)) - 1])
@@ -216,6 +229,8 @@ class _Server:
         try:
             answer = self._web.request("GET", address, headers=headers, redirect=False)
         except (urllib3.exceptions.HTTPError, OSError) as error:
+            if problem := problem_with_certificate(error):
+                raise _FetchFailed(problem, advice=WHEN_UNTRUSTED) from error
             raise _FetchFailed(f"did not answer ({error.__cause__ or error})") from error
         if answer.status != 200:
             found = _CODE.search(answer.data[:MOST_OF_AN_ERROR].decode(errors="replace"))

@@ -26,13 +26,15 @@ IMAGE_MAX_PIXELS     a larger image is refused; 50000000 unless it is set
 import logging
 import sys
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from celery import Celery, Task
+from celery import Celery, Task, current_task
+from celery.utils.time import maybe_make_aware
 
 from background.broker import transport_options
 from predictions.messages import (
@@ -74,12 +76,27 @@ AT_ONCE = 2
 device = Lock()
 
 
+@contextmanager
+def device_turn() -> Iterator[bool]:
+    """Have the device of this process; False if the message expired while it waited: the site sends it again."""
+    with device:
+        if has_expired := _has_expired():
+            logger.warning("a message of %s expired while it waited for the device", current_task.name)
+        yield not has_expired
+
+
+def _has_expired() -> bool:
+    # Celery itself looks only when it takes a message.
+    until: Any = current_task.request.expires if current_task else None
+    return until is not None and maybe_make_aware(datetime.fromisoformat(until)) < datetime.now(UTC)
+
+
 class DeviceTask(Task[Any, Any]):
     """A task that has the device of this process for itself."""
 
     def __call__(self, *given: Any, **named: Any) -> Any:
-        with device:
-            return self.run(*given, **named)
+        with device_turn() as is_wanted:
+            return self.run(*given, **named) if is_wanted else None
 
 
 def _pictures(folder: Path) -> OpenPicture:
@@ -221,14 +238,16 @@ def load(*, run: int, spec: str) -> None:
     """Load the model that `spec` names; report its identity and speed."""
     _loaded.make_room_for(spec)
     _answer(BEGUN, run=run, chunk=0)
-    _answer(LOADED, run=run, answer=_in_words(lambda: loaded_message(*_loaded.get(spec))))
+    _answer(LOADED, run=run, answer=in_words(lambda: loaded_message(*_loaded.get(spec))))
 
 
 @app.task(name=SCORE, base=Task)
 def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
     """Score questions with the model that `spec` names."""
     names = dict.fromkeys(picture for item in items for _, picture in item["matches"].values())
-    with _loaded.read_ahead(spec, list(names)) as open_ahead, device:
+    with _loaded.read_ahead(spec, list(names)) as open_ahead, device_turn() as is_wanted:
+        if not is_wanted:
+            return
         _loaded.make_room_for(spec)
 
         def work() -> ScoredChunk:
@@ -241,7 +260,9 @@ def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
 @app.task(name=EMBED, base=Task)
 def embed(*, run: int, chunk: int, spec: str, pictures: Sequence[str]) -> None:
     """Compute the vectors of images (SHA-256) with the model that `spec` names, in float32."""
-    with _loaded.read_ahead(spec, pictures, exactly=True) as open_ahead, device:
+    with _loaded.read_ahead(spec, pictures, exactly=True) as open_ahead, device_turn() as is_wanted:
+        if not is_wanted:
+            return
         _loaded.make_room_for(spec)
         _answer_chunk(EMBEDDED, run, chunk, lambda: embed_pictures(_loaded.get(spec)[0], pictures, open_ahead))
 
@@ -253,7 +274,7 @@ def _answer_chunk(task: str, run: int, chunk: int, work: Callable[[], Mapping[st
     """
     _answer(BEGUN, run=run, chunk=chunk)
     try:
-        answer = _in_words(work)
+        answer = in_words(work)
     except SourceUnavailable as error:
         logger.warning("chunk %s of run %s waits for its images: %s", chunk, run, error)
         _answer(UNREACHABLE, run=run, chunk=chunk, why=str(error))
@@ -261,14 +282,17 @@ def _answer_chunk(task: str, run: int, chunk: int, work: Callable[[], Mapping[st
         _answer(task, run=run, chunk=chunk, answer=answer)
 
 
-def _in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the result, or a sentence for people; unexpected errors are logged with their traceback."""
+def in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the result, or a sentence for people; unexpected errors are logged with their traceback.
+
+    Raises SourceUnavailable.
+    """
     try:
         return work()
     except CannotLoad as error:
         return {"error": str(error)}
     except OutOfMemory:
-        return {"error": "The worker's memory is too small for a single image. Use a larger device."}
+        return {"error": "The worker's memory is too small for a single image or text. Use a larger device."}
     except SourceUnavailable:
         raise
     except Exception:

@@ -14,6 +14,8 @@ LONGEST_SLUG = 50
 # Start of an instance's address if its key cannot be part of an address.
 BY_ID = "by-id/"
 
+# NUL characters and lone surrogates (half characters), which not every supported database stores.
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _SLUG = re.compile(rf"[-a-zA-Z0-9_]{{1,{LONGEST_SLUG}}}")
 # Unicode categories: controls, surrogates, line and paragraph separators.
 _NOT_IN_A_LINE = frozenset({"Cc", "Cs", "Zl", "Zp"})

@@ -1,15 +1,23 @@
-"""Counts with their nouns, times that are left, and amounts with their currency. Pure."""
+"""Counts with their nouns, lists of names, times that are left, and amounts with their currency. Pure."""
 
+from collections.abc import Collection
 from datetime import timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 _CENT = Decimal("0.01")
 _MOMENT_SECONDS = 10
+_MOST_NAMED = 5
 
 
 def format_count(number: int, noun: str) -> str:
     """Return a count with its noun: "1 answer", "1,200 answers"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def name_some(names: Collection[str]) -> str:
+    """Return the first names, and how many more there are: "a.jpg, b.jpg, c.jpg, d.jpg, e.jpg and 1,200 more"."""
+    more = len(names) - _MOST_NAMED
+    return ", ".join([*names][:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def format_time_left(left: timedelta) -> str:

@@ -25,6 +25,7 @@ from making.messages import (
     check_results,
     from_candidates,
     from_requests,
+    to_lost_tokens,
     to_results,
     to_verdicts,
 )
@@ -142,6 +143,7 @@ def note_begun(*, batch_id: int, now: datetime) -> None:
 
 def store(*, batch_id: int, answer: Mapping[str, Any], now: datetime) -> Pipeline | None:
     """Store the answer to a batch, once; return its pipeline if that goes on, None if there is nothing to do."""
+    _note_lost_tokens(batch_id, answer)
     batch = Batch.objects.filter(pk=batch_id, stored_at=None).select_related("pipeline__project").first()
     if batch is None:
         return None
@@ -155,6 +157,15 @@ def store(*, batch_id: int, answer: Mapping[str, Any], now: datetime) -> Pipelin
         Pipeline.objects.filter(pk=batch.pipeline_id, finished_at=None).update(error=str(error))
         Batch.objects.filter(pk=batch_id, stored_at=None).update(sent_at=None, begun=0)
         return None
+
+
+@transaction.atomic
+def _note_lost_tokens(batch_id: int, answer: Mapping[str, Any]) -> None:
+    """Note the tokens of an answer that failed, once, also if the batch is not waited for any more."""
+    batch = Batch.objects.select_for_update().filter(pk=batch_id).first()
+    if batch is not None and (lost := to_lost_tokens(answer)):
+        batch.lost_tokens = {**(batch.lost_tokens or {}), **lost}
+        batch.save(update_fields=["lost_tokens"])
 
 
 @transaction.atomic

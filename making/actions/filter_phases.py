@@ -5,9 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import transaction
-from PIL import Image as Picture
 
 from background.errors import Failed
 from background.work import RunningJob
@@ -19,15 +17,12 @@ from making.filters import Filter, ModelFilter, StageContext, StageFilter
 from making.models import Candidate, KnownText, Pipeline
 from making.pipeline_file import START, PipelineFile
 from making.texts import digest_of_words
+from predictions.actions.duplicates import embed_readable, open_small
 from predictions.image_sets.embeddings import Embedding, Vectors
 from predictions.models import PictureVector
-from predictions.scorers import NoPicture
 from predictions.scorers.batches import in_batches
-from studies.actions.images import NoSuchPicture, rendition
 from studies.models import Image
 
-# Big enough for every embedding, and quick to read.
-SIZE = "card"
 PICTURES_AT_ONCE, VECTORS_AT_ONCE = 64, 4096
 DIGESTS_AT_ONCE = 5_000
 
@@ -122,7 +117,7 @@ def _context(pipeline: Pipeline) -> StageContext:
     def known_vectors(embedding: Embedding) -> Iterator[tuple[Sequence[str], Vectors]]:
         return _vectors(pipeline, embedding)
 
-    return StageContext(lambda: _captions(pipeline), _known_set, _open_picture, known_vectors)
+    return StageContext(lambda: _captions(pipeline), _known_set, open_small, known_vectors)
 
 
 def _known_set(name: str) -> Iterator[str]:
@@ -142,14 +137,6 @@ def _known_set(name: str) -> Iterator[str]:
         ) from error
 
 
-def _open_picture(sha256: str) -> Picture.Image:
-    try:
-        with default_storage.open(rendition(sha256=sha256, size=SIZE)) as file, Picture.open(file) as picture:
-            return picture.convert("RGB")
-    except (NoSuchPicture, OSError) as error:
-        raise NoPicture(f"The image {sha256[:12]} cannot be read.") from error
-
-
 def _vectors(pipeline: Pipeline, embedding: Embedding) -> Iterator[tuple[list[str], Vectors]]:
     """Yield the vectors of the images of the project's instances: those stored, and the others computed."""
     images = Image.objects.filter(uses__instance__project=pipeline.project).distinct().order_by("pk")
@@ -159,10 +146,6 @@ def _vectors(pipeline: Pipeline, embedding: Embedding) -> Iterator[tuple[list[st
         yield [name for name, _ in block], np.stack([np.frombuffer(one, "<f2") for _, one in block]).astype(np.float32)
     missing = images.exclude(vectors__in=stored).values_list("pk", flat=True)
     for names in in_batches(missing.iterator(), PICTURES_AT_ONCE):
-        pictures = {}
-        for name in names:
-            try:
-                pictures[name] = _open_picture(name)
-            except NoPicture:
-                continue
-        yield list(pictures), embedding.embed(list(pictures.values()))
+        found = embed_readable(names, embedding)
+        if found:
+            yield list(found), np.stack(list(found.values()))

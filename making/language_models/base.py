@@ -8,6 +8,9 @@ from typing import Any
 
 from making.tokens import Tokens
 
+# The reason of a refusal.
+TOO_LONG = "The text is too long for the language model."
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:

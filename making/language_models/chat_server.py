@@ -8,7 +8,7 @@ have the key sent elsewhere. Proxies of the environment are ignored, and redirec
 import json
 import re
 import ssl
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -21,13 +21,16 @@ import httpcore2
 from background.public_addresses import is_public, resolve
 from making.errors import CannotMake
 from making.language_models.addresses import ADDRESS, KEY, Access
-from making.language_models.base import Answer, Failure, LanguageModel, NoAnswer, Prompt, Sampling
+from making.language_models.base import TOO_LONG, Answer, Failure, LanguageModel, NoAnswer, Prompt, Sampling
 from making.tokens import Tokens
+from predictions.pictures import WHEN_UNTRUSTED, problem_with_certificate
+from studies.names import UNSTORABLE
 
 # Questions that a server is asked at the same time.
 AT_ONCE = 8
 # Bytes of the longest answer that is read: far more than `max_tokens` need.
 MOST_BYTES = 2_000_000
+MOST_OF_AN_ERROR = 10_000
 # Tokens of one request; who counts more miscounts.
 MOST_TOKENS = 10_000_000
 # In seconds.
@@ -37,11 +40,19 @@ _TOO_LONG = re.compile(
     r"context[ _](?:length|size|window)|too (?:long|many tokens)|maximum (?:model |input |prompt )?length",
     re.IGNORECASE,
 )
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-TOO_LONG = "The text is too long for the language model."
 HTTP_OK = 200
-# What newer models call `max_tokens`.
-NEWER_LONGEST = "max_completion_tokens"
+# What newer models call LONGEST.
+LONGEST, NEWER_LONGEST = "max_tokens", "max_completion_tokens"
+FORM, SEED = "response_format", "seed"
+# Fields that a request can do without, in the order in which they are left out if a server does not say which it
+# refuses.
+OPTIONAL = (FORM, LONGEST, SEED)
+# Which of them servers took, by URL and model.
+_taken: dict[tuple[str, str], tuple[str, ...]] = {}
+
+
+# Looking up a host has no time limit of its own.
+_lookups = ThreadPoolExecutor(AT_ONCE, "lookup")
 
 
 class _TimeLimit:
@@ -95,7 +106,7 @@ class _Network(httpcore2.NetworkBackend):
         socket_options: Any = None,
     ) -> httpcore2.NetworkStream:
         try:
-            addresses = resolve(host, port)
+            addresses = _lookups.submit(resolve, host, port).result(self._limit.left())
         except (OSError, UnicodeError) as error:
             raise httpcore2.ConnectError from error
         if not self._may_be_private and not all(map(is_public, addresses)):
@@ -139,7 +150,7 @@ class _Reply:
         said = values.get("error", values.get("detail", values.get("message"))) if isinstance(values, dict) else None
         if isinstance(said, dict):
             said = said.get("message")
-        return _UNSTORABLE.sub("\ufffd", " ".join(said.split())[:300]) if isinstance(said, str) else ""
+        return UNSTORABLE.sub("\ufffd", " ".join(said.split())[:300]) if isinstance(said, str) else ""
 
 
 class ChatServer(LanguageModel):
@@ -163,8 +174,6 @@ class ChatServer(LanguageModel):
         if self._is_known and access.key:
             self._headers["Authorization"] = f"Bearer {access.key}"
         self._secure = httpcore2.default_ssl_context() if parts.scheme == "https" else None
-        # What the server does not know, and refuses.
-        self._knows_schemas, self._longest = True, "max_tokens"
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Answer | NoAnswer]:
         with ThreadPoolExecutor(AT_ONCE) as threads:
@@ -173,7 +182,9 @@ class ChatServer(LanguageModel):
     def _answer(self, prompt: Prompt) -> Answer | NoAnswer:
         try:
             return self._read(self._ask_as_it_knows(prompt))
-        except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+        except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+            if problem := problem_with_certificate(error):
+                raise CannotMake(f"{self._host} {problem}. {WHEN_UNTRUSTED}") from error
             return NoAnswer(f"{self._host} cannot be reached.", Failure.AWAY)
         except httpcore2.TimeoutException:
             return NoAnswer(f"{self._host} did not answer within {self._sampling.seconds:g} seconds.", Failure.FAILED)
@@ -181,34 +192,31 @@ class ChatServer(LanguageModel):
             return NoAnswer(f"{self._host} did not send a complete answer.", Failure.FAILED)
 
     def _ask_as_it_knows(self, prompt: Prompt) -> _Reply:
-        """Ask, and ask once more without what the server does not know; remember what it knows."""
-        knows_schemas, longest = self._knows_schemas, self._longest
-        reply = self._ask(prompt, knows_schemas, longest)
-        if reply.status not in {400, 422} or reply.is_too_long:
-            return reply
-        if NEWER_LONGEST in reply.message and longest != NEWER_LONGEST:
-            longest = NEWER_LONGEST
-        elif knows_schemas:
-            knows_schemas = False
-        else:
-            return reply
-        again = self._ask(prompt, knows_schemas, longest)
-        if again.status == HTTP_OK:
-            self._knows_schemas, self._longest = knows_schemas, longest
-        return again
+        """Ask, and again without one field after another that the server refuses; remember those that it takes."""
+        server = self._url, self._name
+        fields = _taken.get(server, OPTIONAL)
+        while True:
+            reply = self._ask(prompt, fields)
+            if reply.status == HTTP_OK:
+                _taken[server] = fields
+            if reply.status not in {400, 422} or reply.is_too_long or not fields:
+                return reply
+            fields = _without_refused(fields, reply)
 
-    def _ask(self, prompt: Prompt, knows_schemas: bool, longest: str) -> _Reply:
+    def _ask(self, prompt: Prompt, fields: Collection[str]) -> _Reply:
         sampling = self._sampling
+        form = {"name": "answer", "strict": True, "schema": dict(sampling.schema)}
+        optional: dict[str, Any] = {
+            FORM: {"type": "json_schema", "json_schema": form},
+            LONGEST: sampling.max_tokens,
+            NEWER_LONGEST: sampling.max_tokens,
+            SEED: prompt.seed,
+        }
         content: dict[str, Any] = {
             "model": self._name,
             "messages": [{"role": "user", "content": prompt.text}],
             "temperature": sampling.temperature,
-            "seed": prompt.seed,
-            longest: sampling.max_tokens,
-        }
-        if knows_schemas:
-            form = {"name": "answer", "strict": True, "schema": dict(sampling.schema)}
-            content["response_format"] = {"type": "json_schema", "json_schema": form}
+        } | {field: optional[field] for field in fields}
         limit = _TimeLimit(sampling.seconds)
         network = _Network(limit, may_be_private=self._is_known)
         with (
@@ -249,6 +257,15 @@ class ChatServer(LanguageModel):
             return NoAnswer(f"{self._host} failed ({status}).", Failure.FAILED)
         said = f" It says: {reply.message}" if reply.message else ""
         return NoAnswer(f"{self._host} refused the request ({status}).{said}", Failure.REFUSED)
+
+
+def _without_refused(fields: Sequence[str], reply: _Reply) -> tuple[str, ...]:
+    """Return the fields without the one that a server refuses: the first that it names, or the first of all."""
+    said = reply.body[:MOST_OF_AN_ERROR].decode(errors="replace")
+    refused = next((field for field in fields if field in said), fields[0])
+    newer = [NEWER_LONGEST] if refused == LONGEST and NEWER_LONGEST in said else []
+    place = fields.index(refused)
+    return (*fields[:place], *newer, *fields[place + 1 :])
 
 
 def _plain(address: str) -> str:

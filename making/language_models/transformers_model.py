@@ -5,17 +5,14 @@ Code in a repository is never run. Importing this module does not import torch.
 
 import random
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any
 
 from making.errors import CannotMake
-from making.language_models.base import Answer, Failure, LanguageModel, NoAnswer, Prompt, Sampling
+from making.language_models.base import TOO_LONG, Answer, Failure, LanguageModel, NoAnswer, Prompt, Sampling
 from making.tokens import Tokens
 from predictions.scorers.base import CannotLoad, OutOfMemory, require_library
 from predictions.scorers.torch_models import device_of_this_machine, digest_of_weights, inference
-from predictions.scorers.transformers_models import report_load_errors
-
-TOO_LONG = "The text is too long for the language model."
+from predictions.scorers.transformers_models import libraries_on, report_load_errors
 
 
 class TransformersModel(LanguageModel):
@@ -27,7 +24,7 @@ class TransformersModel(LanguageModel):
         except CannotLoad as error:
             raise CannotMake(str(error)) from error
         self._sampling = sampling
-        self.version = f"transformers {version('transformers')}, torch {version('torch')} on {self._device.type}"
+        self.version = libraries_on(self._device)
         self._ends = self._end_tokens()
         self._longest = self._longest_context()
 

@@ -7,6 +7,7 @@ too.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING, ClassVar
 
 from making.options import Options
@@ -14,6 +15,8 @@ from making.tokens import NO_TOKENS, Cost, Tokens
 from predictions.scorers import OpenPicture
 
 if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
     from predictions.scorers.vector_store import VectorStore
 
 
@@ -106,6 +109,13 @@ class NothingMade:
 Made = MadeText | MadeImage | FoundImage
 
 
+def png_of(image: "Picture") -> bytes:
+    """Return the bytes of a PNG file of an image in RGB, as `MadeImage` has them."""
+    out = BytesIO()
+    image.convert("RGB").save(out, "PNG")
+    return out.getvalue()
+
+
 class LoadedMaker(ABC):
     """A maker that is ready to work."""
 
@@ -138,6 +148,11 @@ class Maker(Options, ABC):
     def accepts(cls, policy: str) -> bool:
         """Whether the family has this policy."""
         return policy in cls.policies or (bool(policy) and any(name.isupper() for name in cls.policies))
+
+    @property
+    def waits_for_server(self) -> bool:
+        """Whether a server does the work, so that others can use the worker's device meanwhile."""
+        return False
 
     def cost_of(self, tokens: Tokens) -> Cost | None:
         """Return what these tokens cost, None if the pipeline file gives no price."""

@@ -6,13 +6,12 @@ each caption by SDXL, whose UNet was trained by DPO (Wallace et al. 2023).
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from io import BytesIO
 from typing import Any, ClassVar
 
 from pydantic import Field
 
 from making.errors import CannotMake
-from making.makers.base import LoadedMaker, MadeImage, Maker, MakerIdentity, NothingMade, Request
+from making.makers.base import LoadedMaker, MadeImage, Maker, MakerIdentity, NothingMade, Request, png_of
 from predictions.scorers.base import first_line
 
 VERSION = "1"
@@ -106,7 +105,7 @@ class _Loaded(LoadedMaker):
                 generator=[self._torch.Generator("cpu").manual_seed(seed) for seed in seeds],
             ).images
         return [
-            MadeImage(_png(image), seed, request.text, self._checker.problem(image))
+            MadeImage(png_of(image), seed, request.text, self._checker.problem(image))
             for image, seed in zip(images, seeds, strict=True)
         ]
 
@@ -138,9 +137,3 @@ class _Checker:
 def is_flat(image: Any) -> bool:
     """Whether an image (of Pillow) has only one colour."""
     return all(high - low < FLAT_BELOW for low, high in image.convert("RGB").getextrema())
-
-
-def _png(image: Any) -> bytes:
-    out = BytesIO()
-    image.convert("RGB").save(out, "PNG")
-    return out.getvalue()

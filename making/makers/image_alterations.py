@@ -8,14 +8,13 @@ import random
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
-from io import BytesIO
 from typing import ClassVar
 
 from PIL import Image
 from pydantic import Field
 
 from evaluation.alterations import SHARE, mix_images, patch_image
-from making.makers.base import Images, LoadedMaker, MadeImage, Maker, MakerIdentity, NothingMade, Request
+from making.makers.base import Images, LoadedMaker, MadeImage, Maker, MakerIdentity, NothingMade, Request, png_of
 from predictions.scorers import NoPicture
 
 VERSION = "1"
@@ -92,7 +91,7 @@ class _Loaded(LoadedMaker):
                 break
             used.add(name)
             altered = self._maker.alter(image, other, rng)
-            made.append(MadeImage(_png(altered), seed, f"the images {request.image} and {name}"))
+            made.append(MadeImage(png_of(altered), seed, f"the images {request.image} and {name}"))
         return made or NothingMade("The project has no other image that can be read in the role of the images.")
 
     def _others(self, request: Request, used: set[str], rng: random.Random) -> Iterator[tuple[str, Image.Image]]:
@@ -107,9 +106,3 @@ class _Loaded(LoadedMaker):
                         yield name, self._images.open(name)
                     except NoPicture:
                         excluded.add(name)
-
-
-def _png(image: Image.Image) -> bytes:
-    out = BytesIO()
-    image.save(out, "PNG")
-    return out.getvalue()

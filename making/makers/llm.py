@@ -24,6 +24,7 @@ from making.prompts import FORM, fill, problem_with_template, template_text
 from making.texts import comparable
 from making.tokens import NO_TOKENS, Cost, Tokens
 from predictions.worker_settings import CannotStart, read
+from studies.names import UNSTORABLE
 
 VERSION = "1"
 # How often a model is asked for one text.
@@ -44,7 +45,6 @@ SCHEMA: Mapping[str, Any] = {
 LONGEST_ANSWER = 1000
 _CODE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 _THOUGHTS = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # What a seed may be on every server, and how far apart those of two attempts are.
 SEEDS, NEXT_ATTEMPT = 2**31, 1000
 
@@ -93,6 +93,10 @@ class Llm(Maker):
         if written and (problem := problem_with_address(written)):
             raise ValueError(problem)
         return written
+
+    @property
+    def waits_for_server(self) -> bool:
+        return bool(self.address)
 
     def cost_of(self, tokens: Tokens) -> Cost | None:
         return None if self.price is None else self.price.of(tokens)
@@ -163,8 +167,11 @@ class Writer(LoadedMaker):
                 )
             else:
                 drafts += self._drafts(number, request, fill(self._template, caption))
-        self._write(drafts, requests)
-        _check_model_answered(drafts)
+        try:
+            self._write(drafts, requests)
+            _check_model_answered(drafts)
+        except CannotMake as error:
+            raise CannotMake(str(error), sum((draft.tokens for draft in drafts), NO_TOKENS)) from error
         return [found.get(number) or _result(drafts, number) for number in range(len(requests))]
 
     def _drafts(self, number: int, request: Request, prompt: str) -> Iterator[_Draft]:
@@ -192,7 +199,7 @@ class Writer(LoadedMaker):
     def _read(self, draft: _Draft, answer: Answer, caption: str, same: Collection[str]) -> None:
         draft.is_answered = True
         draft.tokens += answer.tokens
-        draft.answer = _UNSTORABLE.sub("\ufffd", answer.text[:LONGEST_ANSWER])
+        draft.answer = UNSTORABLE.sub("\ufffd", answer.text[:LONGEST_ANSWER])
         # Without chance, the same prompt has the same answer.
         again = Failure.FAILED if self._options.temperature else Failure.REFUSED
         if answer.is_declined:
@@ -230,7 +237,7 @@ def caption_in(answer: str) -> str | None:
     except (ValueError, RecursionError):
         return None
     text = values.get("caption") if isinstance(values, dict) else None
-    if not isinstance(text, str) or _UNSTORABLE.search(text):
+    if not isinstance(text, str) or UNSTORABLE.search(text):
         return None
     return " ".join(text.split())
 

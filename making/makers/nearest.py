@@ -4,8 +4,9 @@ Source: Yuksekgonul et al. 2023 (NegCLIP), section 3: hard negative images are t
 vectors. The search is exact.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import ClassVar, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from pydantic import Field, model_validator
 
 from making.errors import CannotMake
 from making.makers.base import FoundImage, Images, LoadedMaker, Maker, MakerIdentity, NothingMade, Request
-from predictions.image_sets.embeddings import ColourAndGradient
+from predictions.image_sets.embeddings import ColourAndGradient, embed_each
 from predictions.scorers import CannotLoad, ModelIdentity, NoPicture, OpenPicture, OutOfMemory, scorer_of
 from predictions.scorers.batches import in_batches
 from predictions.scorers.contrastive import Contrastive
@@ -24,12 +25,16 @@ VERSION = "1"
 LAYOUT = "colour-and-gradient"
 # Images whose vectors are computed between two reports of progress.
 AT_ONCE = 64
-# Others compared at once: 200 requests need 13 MB for their similarities.
-BLOCK = 16_384
-# More than wanted are computed again exactly, because float32 may order some of them otherwise, by this much.
+# More than wanted are searched, because the libraries may order some of them otherwise, by this much.
 SPARE, ROUNDING = 8, 1e-5
+# Where too many of them are copies or equally near, so many times as many are searched.
+WIDER = 8
+# Rows that are searched for at once, of all requests together.
+MOST_AT_ONCE = 1_000_000
 
 Vectors = NDArray[np.float32]
+# Returns the largest similarities of each vector to the others, largest first, and the others' rows.
+Search = Callable[[Vectors, int], tuple[Vectors, NDArray[np.int64]]]
 
 
 class Nearest(Maker):
@@ -62,7 +67,7 @@ class _Loaded(LoadedMaker):
     def __init__(self, policy: str, options: Nearest) -> None:
         self._options = options
         self._model = _Layout() if policy == LAYOUT else _TwoTower(policy)
-        told = f"{VERSION}; {self._model.about}; numpy {version('numpy')}"
+        told = f"{VERSION}; {self._model.about}; {_library()}"
         self.identity = MakerIdentity(f"nearest:{policy}"[:100], told[:200], self._model.weights)
 
     def look_at(self, images: Images) -> None:
@@ -80,6 +85,7 @@ class _Loaded(LoadedMaker):
         self._names = names
         self._places = {name: place for place, name in enumerate(names)}
         self._vectors = np.stack(vectors) if vectors else np.zeros((0, 1), np.float32)
+        self._others = Others(self._vectors) if vectors else None
 
     def make(self, requests: Sequence[Request]) -> list[Sequence[FoundImage] | NothingMade]:
         missing = list(dict.fromkeys(each.image for each in requests if each.image not in self._places))
@@ -90,10 +96,9 @@ class _Loaded(LoadedMaker):
         ]
         readable = [number for number, vector in enumerate(vectors) if not isinstance(vector, NoPicture)]
         found: dict[int, list[tuple[int, float]]] = {}
-        if readable and len(self._names):
-            near = nearest_others(
+        if readable and self._others is not None:
+            near = self._others.nearest(
                 np.stack([np.asarray(vectors[number], np.float32) for number in readable]),
-                self._vectors,
                 [self._own(requests[number]) for number in readable],
                 count=max(each.count for each in requests),
                 at_least=self._options.at_least,
@@ -140,7 +145,9 @@ class _TwoTower:
             found, gone = self._model.vectors_of(names, open_picture)
         except OutOfMemory as error:
             raise CannotMake("An image does not fit into the memory of this machine.") from error
-        return {**found, **gone}
+        broken = NoPicture("The model's vector of the image is not made of numbers. Check the model's weights.")
+        numbers = {name: vector if np.isfinite(vector).all() else broken for name, vector in found.items()}
+        return {**numbers, **gone}
 
 
 class _Layout:
@@ -155,64 +162,98 @@ class _Layout:
         """They take no longer than reading them would."""
 
     def vectors(self, names: Sequence[str], open_picture: OpenPicture) -> Mapping[str, Vectors | NoPicture]:
-        return {name: self._vector(name, open_picture) for name in names}
-
-    def _vector(self, name: str, open_picture: OpenPicture) -> Vectors | NoPicture:
-        try:
-            vector: Vectors = self._embedding.embed([open_picture(name)])[0]
-            return vector
-        except NoPicture as error:
-            return error
+        return embed_each(names, open_picture, self._embedding)
 
 
-def nearest_others(
-    vectors: Vectors,
-    others: Vectors,
-    excluded: Sequence[Sequence[int]],
-    *,
-    count: int,
-    at_least: float = -1,
-    below: float = 2,
-) -> list[list[tuple[int, float]]]:
-    """Return for each of `vectors` the rows of the nearest `others`, nearest first, with their cosines.
+class Others:
+    """Vectors among which the nearest are searched, exactly: by faiss where it is installed, else by scikit-learn.
 
-    Exact: all cosines are computed, in blocks, in float32; those of the chosen ones again in float64, so that batches
-    change nothing. vectors: shape (n, dimensions); others: (m, dimensions); all of length 1. excluded: for each vector,
-    rows of `others` that are none. Cosines are from `at_least` up to, but not including, `below`. At most `count`
-    others each.
-
-    Example: of (1, 0), (0.6, 0.8) and (0, 1), the nearest other of the first is the second, with 0.6.
+    vectors: shape (n, dimensions), of length 1.
     """
-    wanted = count + SPARE
-    rows = [np.asarray(each, np.int64) for each in excluded]
-    values, places = np.zeros((len(vectors), 0), np.float32), np.zeros((len(vectors), 0), np.int64)
-    for start in range(0, len(others), BLOCK):
-        cosines = vectors @ others[start : start + BLOCK].T
-        cosines[cosines >= below + ROUNDING] = -np.inf
-        for number, each in enumerate(rows):
-            cosines[number, each[(each >= start) & (each < start + BLOCK)] - start] = -np.inf
-        best = _top(cosines, wanted)
-        values = np.concatenate([values, np.take_along_axis(cosines, best, axis=1)], axis=1)
-        places = np.concatenate([places, best + start], axis=1)
-        best = _top(values, wanted)
-        values, places = np.take_along_axis(values, best, axis=1), np.take_along_axis(places, best, axis=1)
-    return [
-        _exact(vector, others, row[np.isfinite(found)], count, at_least, below)
-        for vector, row, found in zip(vectors, places, values, strict=True)
-    ]
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+        self._search = (_faiss if has_faiss() else _scikit_learn)(vectors)
+
+    def nearest(
+        self,
+        vectors: Vectors,
+        excluded: Sequence[Sequence[int]],
+        *,
+        count: int,
+        at_least: float = -1,
+        below: float = 2,
+    ) -> list[list[tuple[int, float]]]:
+        """Return for each of `vectors` the rows of the nearest others, nearest first, with their cosines.
+
+        Of equal cosines the lower row comes first. excluded: for each vector, rows that are none. Cosines are from
+        `at_least` up to, but not including, `below`. At most `count` others each.
+
+        Example: of (1, 0), (0.6, 0.8) and (0, 1), the nearest other of the first is the second, with 0.6.
+        """
+        found: dict[int, list[tuple[int, float]]] = {}
+        left: Sequence[int] = range(len(vectors))
+        wanted = count + SPARE + max(map(len, excluded), default=0)
+        while left:
+            wanted = min(wanted, len(self._vectors))
+            for some in in_batches(left, max(1, MOST_AT_ONCE // wanted)):
+                similarities, rows = self._search(vectors[some], wanted)
+                for number, last, near in zip(some, similarities[:, -1].tolist(), rows, strict=True):
+                    cosines = self._cosines(vectors[number], near, excluded[number], below)
+                    nearest = [each for each in cosines if each[1] >= at_least][:count]
+                    least = nearest[-1][1] if len(nearest) == count else at_least
+                    # No row that was not searched can be nearer, or as near.
+                    if wanted == len(self._vectors) or last + ROUNDING < least:
+                        found[number] = nearest
+            left = [number for number in left if number not in found]
+            wanted *= WIDER
+        return [found[number] for number in range(len(vectors))]
+
+    def _cosines(
+        self, vector: Vectors, rows: NDArray[np.int64], excluded: Sequence[int], below: float
+    ) -> list[tuple[int, float]]:
+        """Return rows and their cosines, nearest first, computed in float64, so that batches change nothing."""
+        cosines = np.clip(np.einsum("ij,j->i", self._vectors[rows], vector, dtype=np.float64), -1, 1)
+        own = {*excluded}
+        found = [
+            (row, cosine)
+            for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
+            if cosine < below and row not in own
+        ]
+        return sorted(found, key=lambda each: (-each[1], each[0]))
 
 
-def _top(values: Vectors, wanted: int) -> NDArray[np.int64]:
-    """Return the columns of the largest values of each row, in any order."""
-    best: NDArray[np.int64] = np.argpartition(values, -min(wanted, values.shape[1]), axis=1)[:, -wanted:]
-    return best
+def has_faiss() -> bool:
+    """Whether faiss is installed, which no site needs."""
+    return find_spec("faiss") is not None
 
 
-def _exact(
-    vector: Vectors, others: Vectors, rows: NDArray[np.int64], count: int, at_least: float, below: float
-) -> list[tuple[int, float]]:
-    cosines = np.clip(others[rows].astype(np.float64) @ vector.astype(np.float64), -1, 1)
-    found = [
-        (row, cosine) for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True) if at_least <= cosine < below
-    ]
-    return sorted(found, key=lambda each: (-each[1], each[0]))[:count]
+def _library() -> str:
+    """Return the name and version of the library that searches."""
+    if not has_faiss():
+        return f"scikit-learn {version('scikit-learn')}"
+    import faiss
+
+    return f"faiss {faiss.__version__}"
+
+
+def _faiss(vectors: Vectors) -> Search:
+    import faiss
+
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    index.add(np.ascontiguousarray(vectors))
+    found: Search = index.search
+    return found
+
+
+def _scikit_learn(vectors: Vectors) -> Search:
+    # Imported here, because only work in the background needs it.
+    from sklearn.neighbors import NearestNeighbors
+
+    model = NearestNeighbors(algorithm="brute").fit(vectors)
+
+    def search(some: Vectors, wanted: int) -> tuple[Vectors, NDArray[np.int64]]:
+        distances, rows = model.kneighbors(some, wanted)
+        return 1 - distances**2 / 2, rows
+
+    return search

@@ -21,7 +21,8 @@ class StageYield:
 
     `parents`: candidates that it makes others from. `waits`: candidates that have not passed all filters yet. kept +
     rejected + not_made + waits is what stands in the database; a parent of which nothing was made counts once under
-    `not_made`. `tokens`: what a language model read and wrote for all of them. `cost`: theirs, None without a price in
+    `not_made`. `tokens`: what a language model read and wrote for all of them, batches
+    that failed included. `cost`: theirs, None without a price in
     the pipeline file.
     """
 
@@ -56,6 +57,8 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
         states[state] = states.get(state, 0) + n
         if reason:
             reasons.setdefault(stage, {})[reason] = n
+    for stage, lost in pipeline.batches.filter(lost_tokens__isnull=False).values_list("stage", "lost_tokens"):
+        tokens[stage] = sum((Tokens(*each) for each in (lost or {}).values()), tokens.get(stage, NO_TOKENS))
     wanted = read_pipeline(pipeline.source)
     notes = list(pipeline.used_filters.exclude(note=""))
     return [

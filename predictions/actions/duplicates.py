@@ -5,6 +5,7 @@ One job per project, requested periodically, so that imports do not wait for it.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from background.errors import Failed
 from background.jobs import request_job
 from background.models import Job, JobState
 from background.work import RunningJob, Work
+from predictions.feeder import NoPicture
 from predictions.image_sets.embeddings import Embedding, NoEmbedding, Vectors, embedding_of
 from predictions.image_sets.known_test_sets import UnusableSet, known_sets
 from predictions.image_sets.near_duplicates import NEAR_BELOW, nearest_below
@@ -118,7 +120,8 @@ def _embed_missing(job: RunningJob, project: Project, embedding: Embedding) -> N
     missing = list(_images(project).exclude(Exists(there)).order_by("pk").values_list("pk", flat=True))
     done = 0
     for batch in in_batches(missing, PICTURES_AT_ONCE):
-        vectors = _embed_batch(batch, embedding)
+        # In the form in which they are stored.
+        vectors = {name: vector.astype("<f2").tobytes() for name, vector in embed_readable(batch, embedding).items()}
         rows = [
             PictureVector(image_id=sha256, embedding=embedding_in_use(), vector=vectors.get(sha256, b""))
             for sha256 in batch
@@ -130,17 +133,23 @@ def _embed_missing(job: RunningJob, project: Project, embedding: Embedding) -> N
         job.advance(done=done, total=len(missing))
 
 
-def _embed_batch(batch: Sequence[str], embedding: Embedding) -> dict[str, bytes]:
-    """Return the vectors of the readable images of `batch`, in the form in which they are stored."""
+def open_small(sha256: str) -> Picture.Image:
+    """Return an image in the size that people see. Raises NoPicture."""
+    try:
+        with default_storage.open(rendition(sha256=sha256, size=SIZE)) as file, Picture.open(file) as picture:
+            return picture.convert("RGB")
+    except (NoSuchPicture, OSError) as error:
+        raise NoPicture(f"The image {sha256[:12]} cannot be read.") from error
+
+
+def embed_readable(names: Sequence[str], embedding: Embedding) -> dict[str, Vectors]:
+    """Return the vectors of those images that can be read, by name."""
+    # Not by the feeder: to find the rendition asks the database, which its threads must not.
     pictures = {}
-    for sha256 in batch:
-        try:
-            with default_storage.open(rendition(sha256=sha256, size=SIZE)) as file, Picture.open(file) as picture:
-                pictures[sha256] = picture.convert("RGB")
-        except (NoSuchPicture, OSError):
-            continue
-    vectors = embedding.embed(list(pictures.values()))
-    return {name: vector.astype("<f2").tobytes() for name, vector in zip(pictures, vectors, strict=True)}
+    for name in names:
+        with suppress(NoPicture):
+            pictures[name] = open_small(name)
+    return dict(zip(pictures, embedding.embed(list(pictures.values())), strict=True))
 
 
 def _compare(job: RunningJob, project: Project, embedding: Embedding) -> None:

@@ -1,12 +1,14 @@
 """Image embeddings: one vector per image; the angle between two vectors measures how similar the images are."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from predictions.feeder import NoPicture, OpenPicture, shared_feeder
 from predictions.scorers import CannotLoad, OutOfMemory, scorer_of
 from predictions.scorers.batches import in_batches, pad_rows
 from predictions.scorers.contrastive import Contrastive
@@ -58,6 +60,17 @@ class ColourAndGradient:
         colours = _by_cell(pixels).mean(axis=2) - 0.5
         both = np.concatenate([_of_length_one(colours.ravel()), _of_length_one(_edges(pixels).ravel())])
         return _of_length_one(both)
+
+
+def embed_each(
+    names: Iterable[str], open_picture: OpenPicture, embedding: ColourAndGradient
+) -> dict[str, Vectors | NoPicture]:
+    """Return the vector of each image, or why there is none; the threads of the feeder read and embed them."""
+    reading = shared_feeder().read(
+        dict.fromkeys(names), open_picture, lambda picture: embedding.embed([picture])[0], ahead=_MOST_AT_ONCE
+    )
+    with closing(reading):
+        return dict(reading)
 
 
 class ModelEmbedding:

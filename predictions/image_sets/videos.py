@@ -5,6 +5,7 @@ Videos need the packages of `requirements-video.txt`; folders of frames need not
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -12,13 +13,16 @@ from typing import Any, Protocol
 
 from PIL import Image, ImageOps
 
+from predictions.feeder import NoPicture, shared_feeder
+
 VIDEOS = (".mp4", ".mov", ".mkv", ".avi", ".webm", ".m4v", ".mpg", ".mpeg")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
+PICTURES_AHEAD = 64
 # ImageCoDe's directories end in the shot of a video, such as -shot2_1.
 _SHOT = re.compile(r"[-_ ]shot[-_ ]?\d+([-_]\d+)?$", re.IGNORECASE)
 
 
-class CannotRead(Exception):
+class CannotRead(NoPicture):
     """A video or image cannot be read; the message is for people and says what to do."""
 
 
@@ -158,13 +162,15 @@ def open_picture(path: Path) -> Image.Image:
 
 def open_pictures(files: Mapping[str, Path]) -> tuple[dict[str, Image.Image], list[str]]:
     """Return the readable images by name, and a sentence for each of the others."""
-    found, problems = {}, []
-    for name, path in files.items():
-        try:
-            found[name] = open_picture(path)
-        except CannotRead as error:
-            problems.append(str(error))
-    return found, problems
+
+    def open_named(name: str) -> Image.Image:
+        return open_picture(files[name])
+
+    reading = shared_feeder().read(files, open_named, lambda picture: picture, ahead=PICTURES_AHEAD)
+    with closing(reading):
+        made = dict(reading)
+    problems = [str(why) for why in made.values() if isinstance(why, NoPicture)]
+    return {name: picture for name, picture in made.items() if not isinstance(picture, NoPicture)}, problems
 
 
 def _plain(name: str) -> str:

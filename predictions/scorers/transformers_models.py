@@ -6,6 +6,7 @@ Importing this module does not import transformers.
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,14 @@ from PIL import Image
 
 from predictions.scorers.base import CannotLoad, ModelIdentity, OutOfMemory, first_line
 from predictions.scorers.torch_models import digest_of_weights
+
+
+def libraries_on(device: Any) -> str:
+    """Return what a model of transformers runs on, for people: libraries with their versions, and the kind of device.
+
+    Example: "transformers 5.0.0, torch 2.13.0 on cuda".
+    """
+    return f"transformers {version('transformers')}, torch {version('torch')} on {device.type}"
 
 
 class Preprocessing:

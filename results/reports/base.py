@@ -213,7 +213,8 @@ class Chart:
         """Whether row labels are above their rows, because they are too long to be beside them."""
         labels = (point.label for series in self.series for point in series.points)
         longest = LONGEST_LABEL_OF_PHONE if self.is_narrow else LONGEST_SHORT_LABEL
-        has_rows = not self.x_axis or (self.is_narrow and self.form == "heat")
+        # On a screen a heat map has room beside its rows.
+        has_rows = self.form in {"bars", "dots", "stacked", "diverging"} or (self.is_narrow and self.form == "heat")
         return has_rows and max(map(len, labels), default=0) > longest
 
 

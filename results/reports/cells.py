@@ -81,7 +81,11 @@ def intervals_axis(values: str, series: Iterable[Series], reasons: Iterable[str 
     """Return the axis title of `values`, which also explains the interval lines, or why there are none.
 
     reasons: why dots have no interval; None for a dot with one. The title gives a short reason that all dots share.
+    It also says what the dots are if no series has a name that says so.
     """
+    series = list(series)
+    if not any(each.name for each in series):
+        values = f"Dots: {values}"
     if any(point.low is not None and point.high is not None for each in series for point in each.points):
         return f"{values}; lines: 95 % intervals"
     known = set(filter(None, reasons))

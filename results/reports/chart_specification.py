@@ -3,6 +3,7 @@
 They name colours as CSS variables, so that one SVG fits light, dark and printed pages.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     import altair
 
 STEP, LONGEST_LABEL, LONGEST_SLANTED_LABEL = 16, 440, 180
-# Of the label above a row.
-LABEL_HEIGHT = 12
+# Of a label of one line above a row, and of each line more; of more lines only the first ones are shown.
+LABEL_HEIGHT, LINE_HEIGHT, MOST_LABEL_LINES = 18, 14, 3
 # A row of several series beside each other has this for each of them.
 SHARED_STEP = 12
 # In milliseconds: a shorter axis of times is drawn so long, and shorter ones than the other have ticks with seconds,
@@ -105,7 +106,7 @@ def specify(chart: Chart) -> dict[str, Any]:
         is_shared = len(chart.series) > 1 and chart.form in _BESIDE_EACH_OTHER
         height = SHARED_STEP * len(chart.series) if is_shared else STEP
         layers = _IN_ROWS[chart.form](points.encode(y=_rows_axis(chart, height)), chart)
-        step = SHARED_STEP if is_shared else STEP + LABEL_HEIGHT * chart.has_long_labels
+        step = SHARED_STEP if is_shared else STEP + _label_height(chart)
         size = {"width": _width(chart), "height": altair.Step(step)}
     if chart.form == "heat":
         size["width"] = max(_width(chart), STEP * len(chart.series))
@@ -237,6 +238,22 @@ def _x(chart: Chart, field: str = "value:Q") -> "altair.X":
     return altair.X(field, **_values_axis(chart))
 
 
+def _label_lines(chart: Chart) -> dict[str, list[str]]:
+    """Return the lines of each label above a row, with empty ones before them, so that the last is above the row."""
+    letters = int((NARROW_LABEL if chart.is_narrow else LONGEST_LABEL) // LETTER)
+    labels = dict.fromkeys(point.label for each in chart.series for point in each.points)
+    lines = {label: wrap(label, letters, max_lines=MOST_LABEL_LINES, placeholder=" …") for label in labels}
+    most = max(map(len, lines.values()))
+    return {label: [""] * (most - len(of)) + of for label, of in lines.items()}
+
+
+def _label_height(chart: Chart) -> int:
+    """Return the height of the labels above rows, 0 where they are beside them."""
+    if not chart.has_long_labels:
+        return 0
+    return LABEL_HEIGHT + LINE_HEIGHT * (len(next(iter(_label_lines(chart).values()))) - 1)
+
+
 def _rows_axis(chart: Chart, height: int) -> "altair.Y":
     """Return the axis of rows that are so high. Their labels are beside them, or above them if they are long."""
     import altair
@@ -248,9 +265,12 @@ def _rows_axis(chart: Chart, height: int) -> "altair.Y":
     if not chart.has_long_labels:
         return altair.Y("label:N", sort=order, title=None, axis=axis)
     axis.labelAlign, axis.labelPadding, axis.zindex = "left", 0, 1
-    axis.labelOffset = altair.ExprRef(f"-bandwidth('y') / 2 - {LABEL_HEIGHT / 2}")
+    room = _label_height(chart)
+    axis.labelOffset = altair.ExprRef(f"-bandwidth('y') / 2 - {room - LABEL_HEIGHT / 2}")
+    axis.labelLineHeight = LINE_HEIGHT
+    axis.labelExpr = f"{json.dumps(_label_lines(chart))}[datum.label]"
     # The room for labels is before each row, also before the first.
-    share = LABEL_HEIGHT / (LABEL_HEIGHT + height)
+    share = room / (room + height)
     scale = altair.Scale(type="band", paddingInner=share, paddingOuter=share / 2, align=1)
     return altair.Y("label:N", sort=order, title=None, axis=axis, scale=scale)
 

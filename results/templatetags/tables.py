@@ -41,9 +41,15 @@ class Links:
 
 @register.simple_tag(takes_context=True)
 def table_rows(context: RequestContext, table: PageTable) -> SafeString:
-    """Return the rows of `table`. With `listed_in`, a project, counts lead to their instances and names to people."""
+    """Return the rows of `table`. With `listed_in`, a project, counts lead to their instances and names to people.
+
+    With `stacks` each cell names its column, for phones, where the cells of a row are below each other.
+    """
     links = Links(context.get("listed_in"), is_kept=bool(context.get("kept")))
-    numbers = [SafeString(' class="number"') if is_number else "" for is_number in table.is_number]
+    attributes = [SafeString(' class="number"' if is_number else "") for is_number in table.is_number]
+    if context.get("stacks"):
+        titles = [SafeString(""), *(format_html(' data-title="{}"', heading) for heading in table.headings[1:])]
+        attributes = [title + others for title, others in zip(titles, attributes, strict=True)]
     return format_html_join(
         "\n",
         "<tr>{}</tr>",
@@ -52,7 +58,7 @@ def table_rows(context: RequestContext, table: PageTable) -> SafeString:
                 format_html_join(
                     "",
                     "<td{}>{}</td>",
-                    ((number, _content(cell, links)) for cell, number in zip(row, numbers, strict=True)),
+                    ((of_cell, _content(cell, links)) for cell, of_cell in zip(row, attributes, strict=True)),
                 )
             ]
             for row in table.cells

@@ -22,6 +22,8 @@ async function follow() {
   if (!response.ok || !isJson || name.value !== asked || slug.value !== followed) {
     return;
   }
-  followed = (await response.json()).slug;
+  const { slug: derived, reason } = await response.json();
+  followed = derived;
   slug.value = followed;
+  form.querySelector("[data-not-latin]").textContent = reason;
 }

@@ -106,6 +106,11 @@ def roles_asked(study: Study) -> set[str]:
     return set().union(*(roles.all() for roles in asked))
 
 
+def images_asked(study: Study) -> QuerySet[InstanceImage]:
+    """Return the images, also missing ones, that `study` would show of the instances that its study file selects."""
+    return InstanceImage.objects.filter(instance__in=selected_instances(study), role__in=roles_asked(study))
+
+
 def origin_of(accepted: Sequence[tuple[Question, str]]) -> Origin:
     """Return the origin of an accepted instance. accepted: each question about it with its winner, at least one."""
     won: dict[str, Mapping[str, Any]] = {}

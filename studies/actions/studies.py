@@ -164,12 +164,16 @@ class Unaskable:
     example: str
 
 
-def unaskable_instances(study: Study) -> Unaskable | None:
-    """Return which selected instances `study` cannot ask about, of the first and last ones; None if there are none.
+def preview_plan(study: Study) -> tuple[Plan, Unaskable | None]:
+    """Return what `count_plan` returns, and which of the first and last selected instances `study` cannot ask about.
 
-    The study need not be saved. Raises StudyError if it selects no description to ask about, or too few to sample.
+    Raises StudyError, also if it selects no description to ask about, or too few to sample.
     """
     asked = _choose_instances(study, None)
+    return _make_plan(study, asked), _unaskable(study, asked)
+
+
+def _unaskable(study: Study, asked: Sequence[About]) -> Unaskable | None:
     ends = asked if len(asked) <= 2 * TRIED_IN_PREVIEW else [*asked[:TRIED_IN_PREVIEW], *asked[-TRIED_IN_PREVIEW:]]
     reasons = {
         about.instance: str(made) for about, made in unsaved_questions(study, ends) if isinstance(made, CannotAsk)

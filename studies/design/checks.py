@@ -1,7 +1,6 @@
 """Checks of a study file or of plain values: a Design, or every problem with its line. Pure."""
 
 import difflib
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -16,11 +15,10 @@ from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import study_schema
 from studies.eligibility import get_rule as get_eligibility
 from studies.kinds import KINDS, get_kind, has_own_score
-from studies.names import problem_with_line
+from studies.names import UNSTORABLE, problem_with_line
 from studies.rules import fitting_rules, get_rule, misfit
 
 # A quoted text of YAML, or JSON, can spell them out.
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 Findings = Iterator[tuple[Path, str]]
 """What is wrong: where, and a sentence."""
@@ -77,7 +75,7 @@ def check_texts(values: Mapping[str, Any]) -> Findings:
             waiting += [((*path, str(name)), each) for name, each in value.items()]
         elif isinstance(value, list):
             waiting += [((*path, number), each) for number, each in enumerate(value)]
-        if any(isinstance(text, str) and _UNSTORABLE.search(text) for text in (value, *path[-1:])):
+        if any(isinstance(text, str) and UNSTORABLE.search(text) for text in (value, *path[-1:])):
             yield path, "The text has a NUL or half a character, which cannot be stored. Remove it."
 
 

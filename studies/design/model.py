@@ -5,7 +5,7 @@ versions did, and the fields of the form all follow from it. docs/studies.md exp
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Self
@@ -53,6 +53,14 @@ _MARKDOWN = "text/markdown"
 # Groups of the form, and headings of its first screen.
 _STUDY, _ANSWERS = "What it is", "How many answers"
 QUESTION, _PEOPLE, _PAY = "Question", "People", "Pay"
+
+
+def accepts_answers(purpose: str, knows_right: Callable[[], bool]) -> bool:
+    """Return whether the answers of a study accept and reject instances; `knows_right` is asked only where it matters.
+
+    knows_right: whether some of its questions have right answers that are known in advance.
+    """
+    return purpose in ACCEPTING or (purpose in TRYING and not knows_right())
 
 
 def shortest_limit(estimated_minutes: int) -> int:
@@ -330,7 +338,7 @@ class Design(Section):
     @property
     def accepts(self) -> bool:
         """Whether its answers accept and reject instances; not in a baseline."""
-        return self.purpose in ACCEPTING or (self.purpose in TRYING and not self.knows_right)
+        return accepts_answers(self.purpose, lambda: self.knows_right)
 
     @property
     def knows_right(self) -> bool:

@@ -75,6 +75,9 @@ class Import(models.Model):
     problems_file = models.CharField(
         max_length=255, blank=True, help_text="File name in storage of all problems, as JSON Lines."
     )
+    is_without_images = models.BooleanField(
+        null=True, blank=True, help_text="Whether it failed because rows name images that are not there."
+    )
     error = models.TextField(blank=True, help_text="Why nothing was imported, for people.")
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
@@ -108,7 +111,10 @@ class Import(models.Model):
     @property
     def lacks_images(self) -> bool:
         """Whether nothing was imported because rows name images that are not there."""
-        return bool(self.error) and any(problem.endswith(OR_LATER) for problem in self.first_problems)
+        if self.is_without_images is None:
+            # Of an older version, which knew it by its sentence only.
+            return bool(self.error) and any(problem.endswith(OR_LATER) for problem in self.first_problems)
+        return bool(self.error) and self.is_without_images
 
     @property
     def current_mapping(self) -> dict[str, str]:

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.crypto import get_random_string
 
-from studies.design.model import ACCEPTING, TRYING
+from studies.design.model import accepts_answers
 from studies.models.designs import DesignField
 from studies.models.projects import Project
 
@@ -159,7 +159,7 @@ class Study(models.Model):
     @property
     def accepts(self) -> bool:
         """Whether its answers accept and reject instances; not in a baseline."""
-        return self.purpose in ACCEPTING or (self.purpose in TRYING and not self.design.knows_right)
+        return accepts_answers(self.purpose, lambda: self.design.knows_right)
 
     @property
     def secret_seed(self) -> str:

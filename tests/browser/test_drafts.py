@@ -28,7 +28,7 @@ def test_a_study_file_is_mended_and_saved(page: Page, draft: Study) -> None:
     typed = f"{draft.source}anwsers: 3\n"
     file.fill(typed)
     page.get_by_role("button", name="Save the study file").click()
-    expect(page.get_by_role("alert")).to_contain_text("Did you mean `answers`?")
+    expect(page.get_by_role("alert")).to_contain_text("Did you mean answers?")
     expect(file).to_have_value(typed)
     assert_accessible(page)
     assert_no_wider_than_the_window(page)

@@ -52,6 +52,57 @@ def signed_in(page: Page, live_server: LiveServer) -> Page:
     return sign_in(page, live_server.url, ana)
 
 
+def test_tables_of_people_fit_a_phone_and_name_their_columns(signed_in: Page, live_server: LiveServer) -> None:
+    set_window(signed_in, 390, 844)
+    name_annotators(project=Project.objects.get())
+    ann = Pseudonym.objects.get(annotator__provider_id="ann").name
+    for address in (f"/projects/vases/people/{ann}/", "/projects/vases/people/", "/projects/vases/members/"):
+        signed_in.goto(f"{live_server.url}{address}")
+        tables = signed_in.locator("table.stacks").all()
+        assert tables, address
+        for table in tables:
+            assert table.evaluate("(table) => table.parentElement.scrollWidth <= table.parentElement.clientWidth + 1")
+            title = "(cell) => getComputedStyle(cell, '::before').content"
+            cell = table.locator("td[data-title]").first
+            assert str(cell.get_attribute("data-title")) in cell.evaluate(title)
+
+
+def test_the_list_of_disagreements_opens_from_its_button_before_the_question_on_a_phone(
+    signed_in: Page, live_server: LiveServer
+) -> None:
+    page = signed_in
+    set_window(page, 390, 844)
+    page.goto(f"{live_server.url}/studies/vases/step-3/disagreements/")
+    questions = page.get_by_role("list", name="Questions")
+    expect(questions).to_be_hidden()
+    page.get_by_role("button", name="List and filter").press("Enter")
+    expect(questions).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(questions).to_be_hidden()
+    # What the Tab key reaches next is never above what it reached before.
+    page.get_by_role("button", name="List and filter").focus()
+    tops = []
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        tops.append(page.evaluate("document.activeElement.getBoundingClientRect().top + scrollY"))
+    assert tops == sorted(tops)
+
+
+def test_names_of_roles_and_tick_boxes_hide_nothing_of_the_pictures(signed_in: Page, live_server: LiveServer) -> None:
+    set_window(signed_in, 1366, 768)
+    signed_in.goto(f"{live_server.url}/projects/vases/instances/")
+    covered = signed_in.evaluate(
+        """() => [...document.querySelectorAll("[data-instance]")].flatMap((card) => {
+          const boxes = (names) => [...card.querySelectorAll(names)].map((each) => each.getBoundingClientRect());
+          return boxes(".picture img").flatMap((picture) => boxes("small, .tick input").filter((one) =>
+            one.top < picture.bottom - 1 && one.bottom > picture.top + 1 &&
+            one.left < picture.right - 1 && one.right > picture.left + 1));
+        }).length"""
+    )
+    assert signed_in.locator("[data-instance] .picture small").count()
+    assert covered == 0
+
+
 def test_accepted_pictures_are_large_on_a_phone_and_not_covered(signed_in: Page, live_server: LiveServer) -> None:
     set_window(signed_in, 390, 844)
     signed_in.goto(f"{live_server.url}/projects/vases/")

@@ -15,6 +15,7 @@ from PIL import Image
 from predictions.pictures import PAUSES_SECONDS, CannotReadPictures, Pictures, SourceUnavailable, reader_of
 from predictions.s3 import Account, headers_to_get
 from predictions.scorers import NoPicture
+from tests.certificates import with_certificate
 from tests.receivers import Answer, Receiver, Request, answer_with, receiving
 
 TOKEN = "a long random text"
@@ -168,6 +169,24 @@ def test_a_site_that_does_not_answer_says_nothing_about_its_pictures(pauses: lis
     with pytest.raises(SourceUnavailable, match="did not answer"):
         open_in(address_of(site), "c" * 64, TOKEN)
     assert pauses == list(PAUSES_SECONDS)
+
+
+def test_a_source_whose_certificate_is_not_trusted_is_told_with_what_to_do(
+    tmp_path: Path, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    advice = (
+        "has a certificate that this worker does not trust (self-signed certificate). Renew the server's "
+        "certificate, or set SSL_CERT_FILE where the worker runs to a file with the certificate of its issuer."
+    )
+    with receiving(answer_with(200), with_certificate(tmp_path, "localhost")) as server:
+        address = f"https://localhost:{server.port}"
+        with pytest.raises(SourceUnavailable) as site:
+            open_in(address, "c" * 64, TOKEN)
+        with pytest.raises(SourceUnavailable) as bucket:
+            reader_of("s3://some", token="", account=replace(READER, endpoint=address))("c" * 64)
+    assert (str(site.value), str(bucket.value)) == (f"{address} {advice}", f"The bucket some {advice}")
+    assert pauses == []
 
 
 @pytest.mark.parametrize(

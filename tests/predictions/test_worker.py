@@ -340,6 +340,38 @@ def test_images_of_the_next_chunk_are_read_while_another_message_has_the_device(
     assert after == [[name], sorted([BEGUN, STORE, BEGUN, LOADED])]
 
 
+EXPIRES = """
+import json
+from datetime import UTC, datetime, timedelta
+from celery.app.trace import build_tracer
+from making.worker import app
+from predictions import worker
+sent = []
+app.send_task = lambda name, **_: sent.append(name)
+told = {
+    "predictions.load": {"run": 1, "spec": "none"},
+    "predictions.score": {"run": 1, "chunk": 1, "spec": "none", "items": []},
+    "predictions.embed": {"run": 1, "chunk": 1, "spec": "none", "pictures": []},
+    "making.make": {"batch": 1, "maker": "none:none", "options": {}, "requests": []},
+    "making.judge": {"batch": 1, "filter": "none", "options": {}, "candidates": []},
+}
+for minutes in (-1, 1):
+    until = (datetime.now(UTC) + timedelta(minutes=minutes)).isoformat()
+    for name, content in told.items():
+        build_tracer(name, app.tasks[name], app=app)("1", (), content, {"id": "1", "expires": until})
+    print(json.dumps(sent))
+"""
+
+
+@said_by_the_worker
+def test_a_message_that_expires_while_it_waits_for_the_device_is_dropped(tmp_path: Path) -> None:
+    done = python(EXPIRES, tmp_path)
+    assert done.returncode == 0, done.stderr
+    late, early = map(ast.literal_eval, done.stdout.splitlines())
+    # Each that is not late is begun, and answered with what is wrong with it.
+    assert (late, len(early)) == ([], 2 * 5)
+
+
 @said_by_the_worker
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),

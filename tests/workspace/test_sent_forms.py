@@ -231,6 +231,22 @@ def test_an_old_form_brings_no_deleted_key_back(owner: Client) -> None:
     assert WebhookKey.objects.get() == good
 
 
+def test_an_old_form_brings_back_no_key_of_a_deleted_webhook(owner: Client) -> None:
+    sent = HOOK | {"form_key": key_in(owner, WEBHOOKS)}
+    (key,) = re.findall(WEBHOOK[3], owner.post(WEBHOOKS, sent).content.decode())
+    owner.post(f"{WEBHOOKS}{Webhook.objects.get().pk}/delete/")
+    again = owner.post(WEBHOOKS, sent)
+    assert again.status_code == 409
+    assert "This form has already created a webhook" in words_of(again)
+    assert key not in again.content.decode()
+    assert not Webhook.objects.exists()
+    # The page that says so has an empty form, which creates another key.
+    (other,) = re.findall(
+        WEBHOOK[3], owner.post(WEBHOOKS, HOOK | {"form_key": key_in(owner, WEBHOOKS)}).content.decode()
+    )
+    assert other != key
+
+
 def test_a_double_click_on_invite_mails_the_link_once(owner: Client, settings: Settings) -> None:
     settings.MAIL_FROM = "lineup@example.org"
     sent = {"role": "editor", "days": "7", "whom": "", "mail": "amaia@example.org", "form_key": key_in(owner, MEMBERS)}

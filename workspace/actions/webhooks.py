@@ -6,6 +6,7 @@ A message is stored in the transaction of its event (docs/decisions/0045); `deli
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -50,7 +51,7 @@ def make_webhook(
     """Create a webhook for `topics`; return its key and the text of it. Raises WebhookRefused.
 
     Instances accepted before are not reported. salt: of its key, random by default; a key of the project with this one
-    is returned instead of a new one.
+    is returned instead of a new one, and after its webhook was deleted it is refused: an old form would bring it back.
     """
     wanted = sorted(set(topics))
     if not wanted or not set(wanted) <= set(Topic.values):
@@ -63,6 +64,13 @@ def make_webhook(
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if before := WebhookKey.objects.filter(webhook__project=project, salt=salt).first():
         return before, key_text(before.salt)
+    form = _form_of(salt) if salt else ""
+    made = Event.objects.filter(project=project, what=What.WEBHOOK_MADE)
+    if form and made.filter(details__form=form).exists():
+        raise WebhookRefused(
+            "This form has already created a webhook, which was deleted or got another key. To create another one, "
+            "open the page of webhooks again."
+        )
     others = Webhook.objects.filter(project=project)
     if others.filter(url=url).exists():
         raise WebhookRefused("This URL already has a webhook. Delete that one first to choose other events.")
@@ -72,8 +80,13 @@ def make_webhook(
     if Topic.INSTANCES_ACCEPTED in wanted:
         _mark_accepted_as_reported(webhook)
     key = WebhookKey.objects.create(webhook=webhook, made_at=now, salt=salt or new_salt())
-    _record(webhook, What.WEBHOOK_MADE, by=by, now=now, topics=", ".join(wanted))
+    _record(webhook, What.WEBHOOK_MADE, by=by, now=now, topics=", ".join(wanted), **({"form": form} if form else {}))
     return key, key_text(key.salt)
+
+
+def _form_of(salt: str) -> str:
+    """Return what tells the form of a key from others, and not its key."""
+    return sha256(salt.encode()).hexdigest()
 
 
 def _mark_accepted_as_reported(webhook: Webhook) -> None:

@@ -20,9 +20,8 @@ from studies.actions.events import Actor, What, record
 from studies.actions.questions import (
     About,
     build_questions,
+    images_asked,
     items_to_ask,
-    roles_asked,
-    selected_instances,
     unsaved_questions,
 )
 from studies.actions.studies import add_surveys, fill_survey
@@ -30,7 +29,7 @@ from studies.actions.table_statistics import refresh_statistics
 from studies.design.model import MOST_ANSWERS
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
-from studies.models import UNDER_WAY, InstanceImage, Question, Study, Survey, SurveyQuestion
+from studies.models import UNDER_WAY, Question, Study, Survey, SurveyQuestion
 from studies.survey_plan import CannotPlan, PlannedSurvey, order_parts, plan_surveys
 from studies.wording import format_count
 
@@ -303,8 +302,7 @@ def _askable(study: Study, new: Sequence[About]) -> tuple[list[About], int]:
 def _why_none(study: Study, new: int) -> str:
     """Say why `study` can ask about none of so many new instances."""
     said = f"The study cannot ask about any of {format_count(new, 'new instance')} yet."
-    shown = InstanceImage.objects.filter(instance__in=selected_instances(study), role__in=roles_asked(study))
-    missing = shown.filter(image=None).count()
+    missing = images_asked(study).filter(image=None).count()
     if not missing:
         return f"{said} They lack a caption or an image that its question shows. Import instances that have them."
     files = "1 image file is" if missing == 1 else f"{missing:,} image files are"

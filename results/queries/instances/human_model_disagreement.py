@@ -12,13 +12,12 @@ from django.db.models.expressions import Combinable
 from annotation.models import Response
 from predictions.models import Model, Prediction
 from predictions.options import Options, answered_options, options_of
-from results.queries.instances.instance_history import option_name
+from results.queries.instances.instance_history import names_of_options
 from results.queries.reports.answer_scores import KNOWS_RIGHT, AskedQuestion, asked_questions, kinds_with_own_scores
 from results.reports.explorer_links import NO_NAME
 from results.reports.facts import Disagreement, Way
 from results.reports.sections.human_model_disagreement import all_models_disagree, way_of_people
 from studies.kinds import Picture, QuestionContent, content_hash, get_kind
-from studies.kinds.base import digits_of
 from studies.models import Instance, Project, Purpose, Question, Study
 
 PER_PAGE = 10
@@ -308,6 +307,7 @@ def disagreement_page(project: Project, disagreements: Sequence[Disagreement], p
 def _line(one: Disagreement, question: Question, people: Counter[str], predictions: Iterable[Prediction]) -> Line:
     kind = get_kind(question.kind)
     options = kind.options(question.content)
+    names = names_of_options(options)
     chosen: dict[str, list[tuple[str, float | None]]] = defaultdict(list)
     others = []
     for each in predictions_on(question, predictions):
@@ -319,18 +319,14 @@ def _line(one: Disagreement, question: Question, people: Counter[str], predictio
     choices = [
         Choice(
             key=option.key,
-            name=option_name(
-                option.label or option.key,
-                ("Image" if option.picture else "Text" if option.text else "") if option.shuffled else "",
-                digit,
-            ),
+            name=names[option.key],
             picture=option.picture,
             text=option.text,
             is_right=option.key == question.right,
             people=people[option.key],
             models=chosen[option.key],
         )
-        for option, digit in zip(options, digits_of(options), strict=True)
+        for option in options
     ]
     return Line(one, question.instance, kind.question_content(question.content), choices, others)
 

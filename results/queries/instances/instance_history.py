@@ -15,7 +15,7 @@ from annotation.models import Decision, Removal, Response
 from annotation.models.responses import RESPONSE
 from results.models import Pseudonym, Release
 from studies.kinds import Picture, QuestionContent, get_kind
-from studies.kinds.base import MOST_DIGITS, digits_of
+from studies.kinds.base import MOST_DIGITS, Option, digits_of
 from studies.models import Project, Question, Study
 
 TAKEN_OUT = "A researcher took it out."
@@ -33,6 +33,18 @@ def option_name(label: str, what: str, digit: str) -> str:
     number = int(digit) or MOST_DIGITS + 1
     is_counted = label.endswith((f"-{number - 1}", f"_{number}"))
     return f"{what} {number}" if is_counted else f"{what} {number} ({label})"
+
+
+def names_of_options(options: Sequence[Option]) -> dict[str, str]:
+    """Return the key of each option of a question -> its name on researchers' pages."""
+    return {
+        option.key: option_name(
+            option.label or option.key,
+            ("Image" if option.picture else "Text" if option.text else "") if option.shuffled else "",
+            digit,
+        )
+        for option, digit in zip(options, digits_of(options), strict=True)
+    }
 
 
 @dataclass(frozen=True)

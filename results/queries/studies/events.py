@@ -12,6 +12,7 @@ from annotation.models import Session
 from results.exporting.rows import NotedEvent
 from results.models import Pseudonym
 from studies.actions.events import What
+from studies.kinds import KINDS, get_kind
 from studies.models import Event, Project, Study
 from studies.wording import format_count
 
@@ -47,6 +48,20 @@ DONE_TO_DATA = (
 # Recorded for each question, also where a whole instance is taken out or put back.
 ABOUT_QUESTIONS = frozenset({What.QUESTION_TAKEN_OUT, What.QUESTION_PUT_BACK})
 EFFECTS = ("answers", "decisions", "undone", "restored")
+# Subjects of events whose first word says too little on a page, in words.
+SUBJECTS = {
+    "completion": "end of a study",
+    "delivery": "webhook message",
+    "more": "more answers",
+    "most": "limit of answers",
+    "networks": "shared networks",
+    "provider": "IDs of people",
+    "push": "push to the Hub",
+    "seat": "released place",
+    "session": "expired place",
+    "slots": "place opened again",
+    "times": "accepted times",
+}
 # Exported instead of an annotator, and of a researcher's text, which may be about one.
 AN_ANNOTATOR, KEPT_REASON = "an annotator", "the reason stays in the project"
 Details = Mapping[str, Any]
@@ -217,7 +232,13 @@ def _completion(study: str, told: Details) -> str:
 
 def _say_model_run(template: str) -> Callable[[str, Details], str]:
     """Return a sentence about a model run: on the questions of a study, or of a kind about all instances."""
-    return lambda study, told: template.format(model=told["model"], about=study or f"all {told['kind']}")
+
+    def sentence(study: str, told: Details) -> str:
+        kind = told["kind"]
+        asked = f"all instances: {get_kind(kind).title}" if kind in KINDS else f"all {kind}"
+        return template.format(model=told["model"], about=study or asked)
+
+    return sentence
 
 
 def _say_computation(study: str, told: Details) -> str:

@@ -21,7 +21,7 @@ from results.queries.people.payments_due import owed_by_study
 from results.queries.studies.live_study_status import wait_reasons
 from results.queries.studies.progress import Answers, answers_of
 from studies.actions.projects.datasets import dataset_studies
-from studies.actions.questions import origin_of, roles_asked, selected_instances
+from studies.actions.questions import images_asked, origin_of
 from studies.models import UNDER_WAY, Event, Instance, InstanceImage, Project, Question, Study, StudyState
 
 # Pictures of a project on the home page.
@@ -480,8 +480,7 @@ def waiting_images(project: Project) -> WaitingImages:
 
 def waiting_for_launch(study: Study) -> WaitingImages:
     """Return the missing images that `study` would show."""
-    shown = InstanceImage.objects.filter(instance__in=selected_instances(study), role__in=roles_asked(study))
-    return _count_waiting(shown)
+    return _count_waiting(images_asked(study))
 
 
 def _count_waiting(uses: QuerySet[InstanceImage]) -> WaitingImages:

@@ -16,6 +16,15 @@ from studies.importing.parquet import LARGEST_GROUP, TABLES_KEPT, BadTable, Pict
 from studies.importing.parts import Part, parse_part
 from studies.importing.pictures import LARGEST_FILE, NotAPicture, cut
 
+_ABSENT = "The file {} is not among the images."
+
+
+def absent_file(reason: str) -> str:
+    """Return the name of the file that a problem with an image says is missing, "" for other problems."""
+    before, after = _ABSENT.split("{}")
+    name, found, _ = reason.removeprefix(before).rpartition(after)
+    return name if found and reason.startswith(before) else ""
+
 
 class ImageFolder:
     """An image folder; each folder in it is listed once, at first use."""
@@ -72,7 +81,7 @@ class ImageFolder:
         """Return the only file with these last folders and name: rows often leave out the folder that was zipped."""
         found = files_ending_with(path_inside, self._below.get(path_inside.rpartition("/")[2], ()))
         if not found:
-            return UnusableImage(f"The file {filename} is not among the images.", absent=True)
+            return UnusableImage(_ABSENT.format(filename), absent=True)
         if len(found) > 1:
             some = " and ".join(found[:2])
             return UnusableImage(

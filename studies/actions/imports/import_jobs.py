@@ -248,7 +248,7 @@ def _fail(job: RunningJob, wanted: Import, problems: "_Problems", error: ImportR
     if away := _database_away(error):
         raise away from None
     if error.file:
-        _keep_problems(job, wanted, problems)
+        _keep_problems(job, wanted, problems, lacks_images=error.lacks_images)
         raise Failed(problems.sentence()) from error
     raise Failed(error.problems[0].reason) from error
 
@@ -290,13 +290,14 @@ class _Problems:
         return f"{self.nothing}: {found}."
 
 
-def _keep_problems(job: RunningJob, wanted: Import, problems: _Problems) -> None:
+def _keep_problems(job: RunningJob, wanted: Import, problems: _Problems, *, lacks_images: bool) -> None:
     kept = 0
     name = _store(wanted, problems)
     try:
         with transaction.atomic():
             job.check()
             found = {"problem_count": problems.count, "first_problems": problems.first, "problems_file": name}
+            found["is_without_images"] = lacks_images
             kept = Import.objects.unfinished().filter(pk=wanted.pk).update(**found)
     finally:
         if name and not kept:

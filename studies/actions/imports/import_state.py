@@ -26,13 +26,17 @@ WHERE_FROM = ("source", "licence", "generator")
 
 
 class ImportRefused(Exception):
-    """Nothing was imported. `problems`: the first ones found in `file`; `count`: the number of all."""
+    """Nothing was imported. `problems`: the first ones found in `file`; `count`: the number of all.
 
-    def __init__(self, problems: list[RowProblem], count: int, file: str = "") -> None:
+    `lacks_images`: whether rows name images that are not there.
+    """
+
+    def __init__(self, problems: list[RowProblem], count: int, file: str = "", *, lacks_images: bool = False) -> None:
         super().__init__(problems, count, file)
         self.problems = problems
         self.count = count
         self.file = file
+        self.lacks_images = lacks_images
 
     def __str__(self) -> str:
         lines = [str(problem) for problem in self.problems]
@@ -181,7 +185,7 @@ def state_of(stream: BinaryIO) -> tuple[int, int]:
 
 @dataclass
 class Source:
-    """One file of an import, and the findings so far."""
+    """One file of an import, and the findings so far. `unsent`: images that its rows name, where none were sent."""
 
     stream: BinaryIO
     name: str
@@ -191,6 +195,7 @@ class Source:
     problems: list[RowProblem] = field(default_factory=list)
     problem_count: int = 0
     tally: Counter[str] = field(default_factory=Counter)
+    unsent: dict[str, None] = field(default_factory=dict)
 
     def has_changed(self) -> bool:
         return self.state != state_of(self.stream)

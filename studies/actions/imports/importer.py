@@ -52,6 +52,7 @@ from studies.importing.pictures import NotAPicture
 from studies.importing.table import NO_MAPPING
 from studies.models import Image, Instance, InstanceImage, Project
 from studies.names import problem_with_slug, problem_with_text
+from studies.wording import name_some
 
 # Rows per step of the progress bar.
 IMAGE_BATCH = 25
@@ -240,12 +241,14 @@ def _record(sources: list[Source], project: Project, *, by: Actor, now: datetime
 
 
 def _stop_if_refused(source: Source) -> None:
-    if source.tally["without folder"]:
-        reason = f"The rows name images, but there are none. Choose their folder or zip, {OR_LATER}"
+    if source.unsent:
+        names = name_some(source.unsent)
+        reason = f"The rows name images, but there are none: {names}. Choose their folder or zip, {OR_LATER}"
         source.refuse(RowProblem(0, "", reason))
     if source.problem_count:
         problems = sorted(source.problems, key=lambda problem: problem.row)
-        raise ImportRefused(problems, source.problem_count, file=source.name)
+        lacks_images = source.tally["waiting"] > 0 and not source.shared.images_later
+        raise ImportRefused(problems, source.problem_count, file=source.name, lacks_images=lacks_images)
 
 
 def _summary(source: Source) -> ImportSummary:
@@ -401,7 +404,7 @@ def _reason_to_refuse(source: Source, image: SourceImage, missing: UnusableImage
     if source.shared.images_later:
         return ""
     if source.shared.image_source is None:
-        source.tally["without folder"] += 1
+        source.unsent[image.filename] = None
         return ""
     return f"{missing.reason} {source.shared.image_source.remedy}"
 

@@ -16,7 +16,6 @@ from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.importer import import_files
 from studies.actions.imports.table_preview import sample_of
 from studies.importing import IMPORTERS, TABLE
-from studies.importing.base import OR_LATER
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.mapping import guess_mapping
 from studies.importing.table import NO_MAPPING
@@ -79,7 +78,7 @@ class Command(BaseCommand):
                 self._import(wanted, options)
         except ImportRefused as error:
             heading = f"Nothing was imported{f' from {error.file}' if error.file else ''}."
-            options_for_images = [IMAGE_OPTIONS] if OR_LATER in str(error) else []
+            options_for_images = [IMAGE_OPTIONS] if error.lacks_images else []
             raise CommandError("\n".join([heading, str(error), *options_for_images])) from error
         if is_new:
             self.stdout.write(f"The project {project.slug} {'would be' if options['dry_run'] else 'was'} made.")

@@ -10,9 +10,10 @@ from django.conf import settings
 
 from background.models import JobState
 from making.actions.batches import store
-from making.actions.pipelines import continue_pipeline, request_pipeline
+from making.actions.pipelines import cancel_pipeline, continue_pipeline, request_pipeline
+from making.errors import CannotMake
 from making.makers.llm import Llm
-from making.messages import from_results, to_requests
+from making.messages import from_failure, from_results, to_lost_tokens, to_requests
 from making.models import Candidate, Pipeline
 from making.pipeline_file import read_pipeline
 from making.queries.yields import stage_yields
@@ -20,7 +21,7 @@ from making.tokens import Tokens
 from studies.models import Project
 from tests.factories import NOON, make_instance, make_project
 from tests.jobs import run_now
-from tests.making.chat_model import TOKENS, ChatModel, caption_of, chat_model, says, says_caption
+from tests.making.chat_model import TOKENS, ChatModel, caption_of, chat_model, fails, says, says_caption
 from tests.receivers import Answer
 
 pytestmark = pytest.mark.django_db
@@ -139,6 +140,58 @@ def test_a_worker_of_another_version_may_count_no_tokens(
     store(batch_id=sent[0]["batch"], answer=answer, now=NOON)
     (counts,) = stage_yields(Pipeline.objects.get())
     assert (counts.kept, counts.tokens, counts.cost) == (1, Tokens(), None)
+
+
+def test_what_a_batch_used_counts_once_whether_it_failed_or_was_cancelled(
+    project: Project,
+    model: ChatModel,
+    sent: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+) -> None:
+    source = EXAMPLE.replace("\n      temperature", f"\n      address: {model.address}\n      temperature")
+
+    def used() -> Tokens:
+        return stage_yields(Pipeline.objects.get())[0].tokens
+
+    def ask() -> Pipeline:
+        pipeline, job = request_pipeline(project=project, source=source, by="anna", now=NOON)
+        assert job is not None
+        with django_capture_on_commit_callbacks(execute=True):
+            run_now(job, now=NOON)
+        return pipeline
+
+    pipeline = ask()
+    with monkeypatch.context() as patch:
+        # The server loses its model after all but one caption are answered.
+        patch.setattr("making.makers.llm.ATTEMPTS", 1)
+        with chat_model(lambda asked, number: fails(502) if "bird" in caption_of(asked) else replies(asked, 0)) as away:
+            patch.setenv("LINEUP_LLM_ADDRESS", away.address)
+            message = sent[0] | {"options": sent[0]["options"] | {"address": away.address}}
+            with pytest.raises(CannotMake) as failed:
+                work(message)
+    answer = from_failure(str(failed.value), failed.value.tokens)
+    # Of three captions that are short enough, two were answered.
+    for _ in range(2):
+        assert store(batch_id=sent[0]["batch"], answer=answer, now=NOON) is None
+    pipeline.refresh_from_db()
+    assert pipeline.error.startswith("127.0.0.1 cannot reach its model (502). Continue the pipeline")
+    assert used() == Tokens(2 * TOKENS[0], 2 * TOKENS[1])
+
+    ask()
+    pipeline.refresh_from_db()
+    cancel_pipeline(pipeline=pipeline, by="anna", now=NOON)
+    done = work(sent[1])
+    for _ in range(2):
+        store(batch_id=sent[1]["batch"], answer=done, now=NOON)
+    # Five more answers: one each for two captions, and three attempts at the other one.
+    assert used() == Tokens(7 * TOKENS[0], 7 * TOKENS[1])
+
+
+def test_a_failure_without_tokens_or_of_another_version_has_none() -> None:
+    assert to_lost_tokens(from_failure("It failed.")) == {}
+    assert to_lost_tokens({"error": "It failed.", "id": "a", "tokens": "many"}) == {}
+    assert to_lost_tokens({"error": "It failed.", "id": "a", "tokens": [1, 2]}) == {"a": [1, 2]}
 
 
 def test_trohn_text_asks_for_each_of_the_seven_types() -> None:

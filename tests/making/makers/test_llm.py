@@ -38,6 +38,12 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture(autouse=True)
+def no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what servers of other tests took: ports are used again."""
+    monkeypatch.setattr("making.language_models.chat_server._taken", {})
+
+
+@pytest.fixture(autouse=True)
 def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("LINEUP_LLM_ADDRESS", "LINEUP_LLM_API_KEY"):
         monkeypatch.delenv(name, raising=False)
@@ -299,10 +305,46 @@ def test_a_newer_server_is_told_the_limit_by_its_newer_name(make: Callable[..., 
     assert model.asked[1]["max_completion_tokens"] == 200
 
 
+@pytest.mark.parametrize("says_which", [True, False])
+def test_what_a_server_does_not_know_is_left_out_field_by_field_and_it_is_not_told_again(
+    says_which: bool, make: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plain(asked: Any, number: int) -> Answer:
+        # As a server of its own kind would, beginning with what it reads last.
+        unknown = [name for name in ("seed", "max_tokens", "response_format") if name in asked]
+        if not unknown:
+            return cats(asked, number)
+        detail = [{"loc": ["body", unknown[0]], "msg": "Extra inputs are not permitted"}] if says_which else "Bad."
+        return answer_with(422, json.dumps({"detail": detail}).encode())
+
+    with chat_model(plain) as model:
+        monkeypatch.setenv("LINEUP_LLM_ADDRESS", model.address)
+        llm = Llm(template="replace-object", address=model.address)
+        for _ in range(2):
+            assert llm.load(NAME).make([A_DOG]) == [[MadeText("A cat.", model.prompts[0], ONCE)]]
+    left_out = [{"seed", "max_tokens", "response_format"} - asked.keys() for asked in model.asked]
+    # Three fields are left out, and the second request has none of them from the first.
+    assert [len(names) for names in left_out] == [0, 1, 2, 3, 3]
+    assert left_out[1] == ({"seed"} if says_which else {"response_format"})
+
+
+def test_a_server_without_any_limit_of_length_is_asked_without_one(make: Callable[..., Made]) -> None:
+    def neither(asked: Any, number: int) -> Answer:
+        if "max_tokens" in asked:
+            return fails(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
+        if "max_completion_tokens" in asked:
+            return fails(400, "Unsupported parameter: 'max_completion_tokens'.")
+        return cats(asked, number)
+
+    (made,), model = make(neither)
+    assert (made[0].text, len(model.asked)) == ("A cat.", 3)
+
+
 def test_a_refused_request_is_told_in_the_words_of_the_server(make: Callable[..., Made]) -> None:
     (nothing,), model = make(lambda asked, number: fails(400, "temperature must\nbe 1\0"))
     assert nothing.reason == "127.0.0.1 refused the request (400). It says: temperature must be 1\ufffd"
-    assert len(model.asked) == 2
+    # With all fields, and without one after another.
+    assert len(model.asked) == 4
 
 
 def test_a_server_that_cannot_be_connected_to_loses_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,6 +383,40 @@ def test_a_server_that_is_not_there_stops_the_pipeline(monkeypatch: pytest.Monke
     monkeypatch.setenv("LINEUP_LLM_ADDRESS", address)
     with pytest.raises(CannotMake, match=r"127\.0\.0\.1 cannot be reached\. Continue the pipeline"):
         Llm(template="replace-object", address=address).load(NAME).make([A_DOG])
+
+
+def test_a_certificate_that_is_not_trusted_stops_the_pipeline_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with public_model(cats, tmp_path, monkeypatch) as model:
+        monkeypatch.delenv("SSL_CERT_FILE")
+        with pytest.raises(CannotMake) as refused:
+            Llm(template="replace-object", address=model.address).load(NAME).make([A_DOG])
+        assert str(refused.value) == (
+            "model.test has a certificate that this worker does not trust (self-signed certificate). Renew the "
+            "server's certificate, or set SSL_CERT_FILE where the worker runs to a file with the certificate of its "
+            "issuer."
+        )
+        # Of another name.
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
+        monkeypatch.setenv("LINEUP_LLM_ADDRESS", address := model.address.replace("model.test", "localhost"))
+        with pytest.raises(CannotMake, match=r"localhost has a certificate that .* \(Hostname mismatch, "):
+            Llm(template="replace-object", address=address).load(NAME).make([A_DOG])
+
+
+def test_a_host_that_is_looked_up_endlessly_ends_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_over = Event()
+
+    def look_up(*_: Any, **__: Any) -> Any:
+        is_over.wait(60)
+        raise OSError("No name server.")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr("making.makers.llm.ATTEMPTS", 1)
+    with pytest.raises(CannotMake, match=r"model\.test cannot be reached\. Continue the pipeline"):
+        Llm(template="replace-object", address="https://model.test/v1", seconds=1).load(NAME).make([A_DOG])
+    assert not is_over.is_set()
+    is_over.set()
 
 
 def test_the_key_goes_to_the_address_of_the_worker_and_nowhere_else(

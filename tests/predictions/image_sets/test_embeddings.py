@@ -2,12 +2,24 @@
 
 from io import StringIO
 from pathlib import Path
+from threading import current_thread
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from predictions.image_sets.embeddings import ModelEmbedding, NoEmbedding, distances, embedding_of
+from predictions.feeder import NoPicture
+from predictions.image_sets import videos
+from predictions.image_sets.embeddings import (
+    ColourAndGradient,
+    ModelEmbedding,
+    NoEmbedding,
+    distances,
+    embed_each,
+    embedding_of,
+)
+from predictions.image_sets.videos import open_picture, open_pictures
 from predictions.scorers import SCORERS, OutOfMemory
 from tests.predictions.by_colour import ByColour
 from tests.predictions.image_sets.test_set_maker import ball
@@ -43,6 +55,35 @@ def test_where_not_even_one_picture_fits_that_is_said() -> None:
 
 def test_no_pictures_are_no_rows_of_the_right_length() -> None:
     assert ModelEmbedding(ByColour()).embed([]).shape == (0, 3)
+
+
+def test_images_without_a_model_and_files_of_photos_are_read_by_the_threads_of_the_feeder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = set()
+
+    def open_plain(name: str) -> Image.Image:
+        threads.add(current_thread().name.partition("_")[0])
+        if name == "gone":
+            raise NoPicture("It is gone.")
+        return plain(250, 0, 0)
+
+    found = embed_each(["one", "gone", "two", "one"], open_plain, ColourAndGradient())
+    assert list(found) == ["one", "gone", "two"]
+    assert str(found["gone"]) == "It is gone."
+    assert np.array_equal(np.asarray(found["one"]), ColourAndGradient().embed([plain(250, 0, 0)])[0])
+
+    def open_file(path: Path) -> Image.Image:
+        threads.add(current_thread().name.partition("_")[0])
+        return open_picture(path)
+
+    monkeypatch.setattr(videos, "open_picture", open_file)
+    plain(1, 2, 3).save(tmp_path / "good.png")
+    (tmp_path / "bad.png").write_bytes(b"no image")
+    pictures, problems = open_pictures({"b": tmp_path / "bad.png", "g": tmp_path / "good.png"})
+    assert list(pictures) == ["g"]
+    assert [problem.startswith("bad.png cannot be read as an image") for problem in problems] == [True]
+    assert threads == {"decode"}
 
 
 @pytest.mark.usefixtures("_made_up")

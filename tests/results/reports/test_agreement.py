@@ -216,7 +216,7 @@ def test_an_interval_that_cannot_be_relied_on_is_in_no_table_sentence_or_chart(s
     chart, short = drawn_pairs(found), reason.partition(":")[0].replace("Fewer", "fewer")
     (point,) = chart.series[0].points
     assert (point.value, point.low, point.high) == (pair["Cohen's kappa"], None, None)
-    assert chart.axis == f"Cohen's kappa; no intervals: {short}"
+    assert chart.axis == f"Dots: Cohen's kappa; no intervals: {short}"
     assert chart.method.endswith(f"No interval: places 1 and 2. {reason}")
     assert chart.description == f"Cohen's kappa: places 1 and 2 {point.value:.2f}."
 
@@ -232,7 +232,7 @@ def test_from_20_questions_with_10_other_answers_on_there_is_an_interval_everywh
     chart = drawn_pairs(found)
     (point,) = chart.series[0].points
     assert (point.low, point.high) == (interval.low, interval.high)
-    assert chart.axis == "Cohen's kappa; lines: 95 % intervals"
+    assert chart.axis == "Dots: Cohen's kappa; lines: 95 % intervals"
     assert chart.description.startswith("Cohen's kappa with 95 % intervals: places 1 and 2")
 
 

@@ -466,3 +466,32 @@ def test_files_and_specifications_say_that_answers_are_simulated(form: ChartForm
     assert chart_specification.SIMULATED in texts(charts.for_file(drawing.svg, simulated))
     assert chart_specification.SIMULATED in str(drawing.specification)
     assert chart_specification.SIMULATED not in str(charts.draw(chart(form, one_of(form))).specification)
+
+
+def lines_of_labels(svg: str) -> list[list[str]]:
+    """Return the lines of each text of several lines."""
+    texts = ElementTree.fromstring(svg).iter(f"{SVG}text")
+    return [lines for text in texts if (lines := [line.text or "" for line in text.iter(f"{SVG}tspan")])]
+
+
+def test_long_names_of_rows_wrap_on_a_phone_so_that_rows_can_be_told_apart() -> None:
+    pair = "drawn-scenes-baseline: image to text, A-GHUFF and A-"
+    rows = Series("", [Point(f"{pair}F6DAG", 0.5), Point(f"{pair}XG9HW", 0.6), Point("mean of 2 pairs", 0.55)])
+    drawing = charts.draw(chart("dots", rows))
+    assert "tspan" not in drawing.svg, "a screen has room for a line"
+    found = lines_of_labels(drawing.narrow)
+    assert [" ".join(lines).strip() for lines in found] == [point.label for point in rows.points]
+    # The last line is the one above the row.
+    assert found[2] == ["", "mean of 2 pairs"]
+    assert max(len(line) for lines in found for line in lines) <= 44
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_two_drawings_on_one_page_share_no_id(form: ChartForm) -> None:
+    drawing = charts.draw(chart(form, one_of(form, 0, "Humans"), one_of(form, 1, "CLIP")))
+    assert not re.findall(r"\bid=|url\(", drawing.svg + drawing.narrow)
+
+
+def test_names_of_rows_are_above_them_on_a_phone_also_where_the_rows_have_a_title() -> None:
+    rows = Series("", [Point("found by 0", 2), Point("found by 1", 3)])
+    assert replace(chart("bars", rows, x_axis="People"), is_narrow=True).has_long_labels

@@ -231,7 +231,7 @@ def test_every_format_has_the_sentences_in_the_order_of_the_cards(format: str) -
 def test_the_charts_say_what_their_axes_measure() -> None:
     assert {chart.name: chart.axis for chart in report_of(PROJECT).charts} == {
         "funnel": "Instances",
-        "pairs": "Cohen's kappa; no intervals",
+        "pairs": "Dots: Cohen's kappa; no intervals",
         "scores": "Group score; lines: 95 % intervals",
         "models": "Group score; lines: 95 % intervals",
         "comparison": "Difference of the shares right; lines: 95 % intervals",

@@ -47,6 +47,25 @@ def test_it_is_told_in_plain_sentences_newest_first(client: Client, study: Study
     ]
 
 
+def test_kinds_and_subjects_are_in_words(client: Client, study: Study) -> None:
+    record(
+        project=study.project,
+        what=What.PREDICTIONS_REQUESTED,
+        by="command line",
+        now=NOON,
+        model="onnx:some",
+        kind="image_to_text",
+    )
+    happened(study, What.SEAT_FREED, session=1, answers=2)
+    assert any(
+        "requested a run of onnx:some on all instances: Pick the caption that describes an image" in line
+        for line in told(client)
+    )
+    page = BeautifulSoup(client.get(PAGE).content, "html.parser")
+    subjects = {option["value"]: option.get_text() for option in page.select("#filter-about option")}
+    assert subjects == {"": "All", "predictions": "Predictions", "seat": "Released place"}
+
+
 def test_it_is_narrowed_to_somebody_a_study_and_a_subject_and_told_by_days(client: Client, study: Study) -> None:
     anna, other = make_person("Anna"), make_study(study.project, "birds-step-4")
     happened(study, What.STUDY_CREATED, by=anna)

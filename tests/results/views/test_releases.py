@@ -124,7 +124,11 @@ def test_a_licence_that_nobody_knows_is_confirmed_before_it_is_frozen(ask: Ask) 
     form = {"do": "new", "licence": "banana licence!"}
     response = ask(**form)
     assert response.status_code == 409
-    assert "“banana licence!” is neither an SPDX name nor an address" in response.content.decode()
+    page = response.content.decode()
+    assert "“banana licence!” is neither an SPDX name nor an address" in page
+    # The tick box may be a screen below the sentence that asks for it.
+    assert '<a href="#own-licence">' in page
+    assert '<input id="own-licence" type="checkbox"' in page
     assert not Release.objects.exists()
     ask(**form, own_licence="banana licence!")
     assert Release.objects.get().licence == "banana licence!"

@@ -210,7 +210,9 @@ def test_a_short_name_that_says_little_is_shown_before_it_is_used(name: str, new
     page = asked.content.decode()
     assert 'value="project"' in page
     assert "This is a suggestion, because the name has few Latin letters." in page
-    assert browser.get("/new-project/slug/", {"name": name}).json() == {"slug": "project"}
+    assert browser.get("/new-project/slug/", {"name": name}).json()["slug"] == "project"
+    assert browser.get("/new-project/slug/", {"name": name}).json()["reason"].startswith("URLs have Latin letters")
+    assert browser.get("/new-project/slug/", {"name": "Birds"}).json() == {"slug": "birds", "reason": ""}
     browser.post("/new-project/", {"name": name, "slug": "images"})
     assert Project.objects.get().slug == "images"
 

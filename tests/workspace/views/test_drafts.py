@@ -74,8 +74,9 @@ def test_mistakes_are_shown_with_their_lines_beside_what_was_typed(client: Clien
     response = save(client, draft, typed)
     page = response.content.decode()
     assert response.status_code == 409
-    assert "Line 5: `anwsers` is not known here. Did you mean `answers`? <code>anwsers: 3  # many</code>" in page
-    assert "Line 6: `surveys.size` is 0; it must be at least 1. <code>surveys: {size: 0}</code>" in page
+    assert "Line 5: <code>anwsers</code> is not known here. Did you mean <code>answers</code>?" in page
+    assert "<code>anwsers: 3  # many</code>" in page
+    assert "Line 6: <code>surveys.size</code> is 0; it must be at least 1. <code>surveys: {size: 0}</code>" in page
     assert "anwsers: 3  # many\nsurveys: {size: 0}\n</textarea>" in page
     assert Study.objects.get().source == draft.source
 

@@ -15,13 +15,13 @@ from evaluation.blind.accuracy import BlindAccuracy
 from making.models import Candidate, Pipeline
 from making.queries.yields import StageYield
 from making.tokens import Cost
+from results.queries.studies.pipeline_costs import PipelineCost, pipeline_costs
 from studies.models import Project
 from tests.annotation.test_responses import next_slot, send
 from tests.factories import NOON, arrive_at_work, draw_instance, launch_study, make_instance, make_member, make_project
 from tests.jobs import run_now
 from tests.making.actions.test_pipelines import CAPTIONS, FILE
 from tests.making.test_pipeline_file import ASKED
-from workspace.views.projects.pipelines import PipelineCost, pipeline_costs
 
 pytestmark = pytest.mark.django_db
 PAGE = "/projects/birds/pipelines/"
@@ -118,7 +118,7 @@ def test_problems_are_listed_and_what_was_typed_stays(client: Client, sent: list
     answer = post(client, source=typed)
     assert answer.status_code == 409
     text = answer.content.decode()
-    assert "Line 5: `words:swap-colours` is not a maker." in text
+    assert "Line 5: <code>words:swap-colours</code> is not a maker." in text
     assert answer.context["source"] == typed
     latin = SimpleUploadedFile("latin.yaml", b"name: caf\xe9")
     assert "The file is not UTF-8 text." in post(client, source="", file=latin).content.decode()

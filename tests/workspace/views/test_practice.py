@@ -5,6 +5,7 @@ from django.test import Client
 
 from studies.models import Instance, Study
 from tests.factories import create_draft
+from tests.pages import words_of
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +28,7 @@ def practised() -> list[tuple[str, str, str]]:
 def test_instances_are_looked_for_and_one_is_shown_with_its_answers(editor: Client) -> None:
     page = editor.get(ADDRESS, {"words": "vase-1", "pick": number("vase-1")})
     assert [line.instance.key for line in page.context["page"].rows] == ["vase-1"]
-    assert [option.key for option in page.context["options"]][-1] == "none"
+    assert [option.key for option, _ in page.context["options"]][-1] == "none"
     # Nobody knows which is best.
     assert page.context["right"] == ""
 
@@ -38,6 +39,10 @@ def test_what_is_picked_stands_in_the_study_file_and_can_be_taken_out(editor: Cl
         ADDRESS, {"pick": number("vase-1"), "right": "candidate-0", "feedback": "It has \u201ctwo\u201d handles."}
     )
     editor.post(ADDRESS, {"pick": number("vase-2"), "right": "none"})
+    # In words, not as they are stored.
+    page = words_of(editor.get(ADDRESS))
+    assert '<strong>vase-1</strong>, right: <q dir="auto">Image 1</q>' in page
+    assert '<strong>vase-2</strong>, right: <q dir="auto">None of these</q>' in page
     assert practised() == [("vase-1", "candidate-0", "It has \u201ctwo\u201d handles."), ("vase-2", "none", "")]
     assert Study.objects.get().source.startswith(before.rstrip("\n"))
     # Pressed again, by whoever saw nothing happen, it takes out nothing else.

@@ -428,7 +428,7 @@ def test_a_launch_that_cannot_be_lists_its_problems_and_changes_nothing(client: 
 def test_a_project_without_instances_cannot_launch(client: Client, study: Study) -> None:
     study.project.instances.exclude(pk__in=study.questions.values("instance")).delete()
     empty = make_study(study.project, "empty", instances={"type": ["none"], "subtype": [], "split": [], "keys": []})
-    assert "`type: [none]` matches 0 of" in text(client, f"/studies/birds/{empty.slug}/launch/")
+    assert "type: [none] matches 0 of" in text(client, f"/studies/birds/{empty.slug}/launch/")
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_an_amount_that_could_be_two_is_said_with_both(editor: Client) -> None:
 
 def test_a_study_file_keeps_the_names_of_its_entries(editor: Client) -> None:
     refused = editor.post("/studies/vases/best-vase/file/", {"source": FILE.replace("answers: 2", "answers: many")})
-    assert "Line 5: `answers` must be a whole number" in refused.content.decode()
+    assert "Line 5: <code>answers</code> must be a whole number" in refused.content.decode()
 
 
 def test_a_launch_without_a_contact_leads_to_its_field(editor: Client) -> None:

@@ -15,7 +15,7 @@ from background.models import Job, JobState
 from studies.models import Import, Instance, Membership, Project, Upload
 from tests.factories import make_member, make_person, make_project
 from tests.jobs import run_now
-from tests.pages import signed_in
+from tests.pages import signed_in, words_of
 
 pytestmark = pytest.mark.django_db
 NEW = "/projects/vases/imports/new/"
@@ -162,7 +162,7 @@ def _failed_without_images(editor: Client, **form: str) -> Import:
     work()
     failed = Import.objects.get()
     assert failed.first_problems == [
-        "The file: The rows name images, but there are none. "
+        "The file: The rows name images, but there are none: red.jpg. "
         "Choose their folder or zip, or choose to let images come later."
     ]
     return failed
@@ -174,13 +174,42 @@ def test_missing_images_are_added_without_sending_the_rows_again(editor: Client)
     assert f'href="/imports/{failed.pk}/images/"' in page
     assert "--images" not in page.partition("Import files from the server")[0]
     address = f"/imports/{failed.pk}/images/"
-    assert "Add images" in editor.get(address).content.decode()
+    page = editor.get(address).content.decode()
+    assert "Add images" in page
+    assert "The rows name images, but there are none: red.jpg." in page
     refused = editor.post(address)
     assert refused.status_code == 409
     assert "You chose no images." in refused.content.decode()
     editor.post(address, {"images": [SimpleUploadedFile("a.zip", zipped(red=jpeg("red")))]})
     work()
     assert Instance.objects.get().images.get().image is not None
+    # The failed attempt is a part of the history, with nothing to do.
+    page = editor.get("/projects/vases/imports/").content.decode()
+    assert "These files were tried again later." in page
+    assert f'action="/imports/{failed.pk}/again/"' not in page
+    assert f'href="/imports/{failed.pk}/problems/"' in page
+
+
+def test_the_page_for_more_images_names_the_first_missing_ones_and_counts_them(editor: Client) -> None:
+    colors = ("red", "blue", "green", "black", "white", "brown", "pink")
+    rows = SimpleUploadedFile("vases.jsonl", b"".join(row(color, f"{color}.jpg") for color in colors))
+    images = SimpleUploadedFile("a.zip", zipped(red=jpeg("red")))
+    editor.post(NEW, {"format": "jsonl", "rows": [rows], "images": [images]})
+    work()
+    page = words_of(editor.get(f"/imports/{Import.objects.get().pk}/images/"))
+    assert "6 files are missing: blue.jpg, green.jpg, black.jpg, white.jpg, brown.jpg and 1 more." in page
+
+
+def test_whether_images_lack_is_stored_and_known_of_older_imports_by_their_sentence(editor: Client) -> None:
+    failed = _failed_without_images(editor)
+    assert (failed.is_without_images, failed.lacks_images) == (True, True)
+    # In other words, and as an older version stored it.
+    failed.first_problems = ["The file: There are no images."]
+    assert failed.lacks_images
+    failed.is_without_images = None
+    assert not failed.lacks_images
+    failed.first_problems = ["The file: Choose their folder or zip, or choose to let images come later."]
+    assert failed.lacks_images
 
 
 def test_a_failed_import_lets_its_images_come_later(editor: Client) -> None:

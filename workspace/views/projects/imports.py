@@ -4,7 +4,7 @@ Files come from the browser, or are on the server and named on the command line.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,6 +30,7 @@ from predictions.queries.duplicates import near_duplicates_of
 from results.exporting.spreadsheets import csv_lines
 from results.queries.studies.overview import waiting_images
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
+from studies.actions.imports.image_folder import absent_file
 from studies.actions.imports.import_jobs import cancel_import, request_again, request_import
 from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.importer import open_file
@@ -52,6 +53,7 @@ from studies.importing.base import OR_LATER
 from studies.importing.captions import RULE_TITLES
 from studies.models import Import, Project, Upload
 from studies.permissions import Verb
+from studies.wording import name_some
 from workspace.views.projects.uploads import own_upload
 
 IMPORTS_PER_PAGE = 20
@@ -72,10 +74,29 @@ def imports(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         "project": project,
         "imports": page,
+        "repeated": _repeated(project, list(page)),
         "near_duplicates": near_duplicates_of(project).count(),
         "may": may_do(request, project),
     }
     return render(request, "workspace/imports/list.html", context)
+
+
+def _repeated(project: Project, shown: Sequence[Import]) -> set[int]:
+    """Return the ids of the failed imports whose files were imported or checked again later."""
+    failed = [one for one in shown if one.error]
+    if not failed:
+        return set()
+    later = Import.objects.filter(project=project, pk__gt=min(one.pk for one in failed))
+    latest = {
+        _attempt(files, changes): pk
+        for pk, files, changes in later.order_by("pk").values_list("pk", "files", "changes")
+    }
+    return {one.pk for one in failed if latest.get(_attempt(one.files, one.changes_id), 0) > one.pk}
+
+
+def _attempt(files: Sequence[Mapping[str, str]], changes: int | None) -> tuple[tuple[str, ...], int | None]:
+    """Return what attempts to import the same files, or to change the same mapping, have in common."""
+    return tuple(file["sha256"] for file in files), changes
 
 
 @project_view(Verb.IMPORT)
@@ -287,7 +308,16 @@ def add_images(request: HttpRequest, one: Import) -> HttpResponse:
             problem = f"You chose no images. Choose a zip or image files, {OR_LATER}"
         except StudyError as error:
             problem = str(error)
-    context = {"project": one.project, "import": one, "upload": upload, "problem": problem}
+    reasons = [reason for *_, reason in _problem_rows(one)] if _has_problems_file(one) else []
+    missing = list(filter(None, dict.fromkeys(map(absent_file, reasons))))
+    context = {
+        "project": one.project,
+        "import": one,
+        "upload": upload,
+        "problem": problem,
+        "missing": len(missing),
+        "missing_names": name_some(missing),
+    }
     return render(request, "workspace/imports/images.html", context, status=409 if problem else 200)
 
 
@@ -306,13 +336,17 @@ def _receive(request: HttpRequest, upload: Upload, parts: Sequence[str]) -> int:
 @require_safe
 def problems(request: HttpRequest, one: Import) -> Response:
     """Download every problem of an import as CSV."""
-    if not one.problems_file or not default_storage.exists(one.problems_file):
+    if not _has_problems_file(one):
         raise Http404
     return StreamingHttpResponse(
         csv_lines(PROBLEM_COLUMNS, _problem_rows(one)),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{one.project.slug}-import-{one.pk}-problems.csv"'},
     )
+
+
+def _has_problems_file(one: Import) -> bool:
+    return bool(one.problems_file) and default_storage.exists(one.problems_file)
 
 
 def _problem_rows(one: Import) -> Iterator[list[Any]]:

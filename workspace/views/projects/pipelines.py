@@ -1,8 +1,6 @@
 """Pipelines of a project: write a file, try it on a few texts, run it, see what each stage kept and rejected."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Callable
 from functools import wraps
 from inspect import cleandoc
 from pathlib import Path
@@ -27,8 +25,8 @@ from making.filters import FILTERS, BaseFilter, get_filter
 from making.makers import MAKERS, get_maker
 from making.models import Pipeline
 from making.queries.stage_graph import StageGraph, stage_graph
-from making.queries.yields import Sample, StageYield, samples, stage_speeds, stage_yields, started_with, worker_progress
-from results.queries.studies.overview import project_spending
+from making.queries.yields import Sample, samples, stage_speeds, stage_yields, started_with, worker_progress
+from results.queries.studies.pipeline_costs import pipeline_costs
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
 from studies.design import DesignRefused
 from studies.design.parser import LARGEST_FILE
@@ -75,39 +73,6 @@ def pipelines(request: HttpRequest, project: Project) -> HttpResponse:
         "may": may_do(request, project),
     }
     return render(request, "workspace/pipelines/list.html", context, status=409 if problems else 200)
-
-
-@dataclass(frozen=True)
-class PipelineCost:
-    """What a pipeline has cost in one currency: for language models, and owed to people, without fees and machines.
-
-    each: of that, per instance: those that people accepted in its last study or, without a study, those that it made.
-    None before there is one.
-    """
-
-    currency: str
-    amount: Decimal
-    each: Decimal | None
-
-
-def pipeline_costs(pipeline: Pipeline, stages: Sequence[StageYield]) -> list[PipelineCost]:
-    """Return what a pipeline has cost, by currency."""
-    costs: dict[str, Decimal] = {}
-    for stage in stages:
-        if stage.cost is not None:
-            costs[stage.cost.currency] = costs.get(stage.cost.currency, Decimal(0)) + stage.cost.amount
-    asked = [stage for stage in stages if stage.is_study]
-    if asked:
-        names = {stage.maker for stage in asked}
-        for money in project_spending(pipeline.project):
-            owed = sum((of.owed for of in money.studies if of.study in names), Decimal(0))
-            costs[money.currency] = costs.get(money.currency, Decimal(0)) + owed
-    instances = asked[-1].kept if asked else pipeline.instances.count()
-    return [
-        PipelineCost(currency, amount, amount / instances if instances else None)
-        for currency, amount in sorted(costs.items())
-        if amount
-    ]
 
 
 def _example(project: Project) -> str:
@@ -212,6 +177,7 @@ def pipeline(request: HttpRequest, pipeline: Pipeline) -> HttpResponse:
         "start": started_with(pipeline),
         "batches": worker_progress(pipeline),
         "stages": [(each, [*map(_with_addresses, samples(pipeline, each))], speeds.get(each.name)) for each in yields],
+        "has_speeds": any(speeds.values()),
         "costs": [] if pipeline.is_trial else pipeline_costs(pipeline, yields),
         "instances": pipeline.instances.count(),
         "may": may_do(request, pipeline.project),

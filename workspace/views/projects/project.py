@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
@@ -22,7 +23,7 @@ from results.models import Export, Release
 from results.queries.exports.available_exports import RemovalDates, find_removals, offered_exports
 from results.queries.exports.releasable_studies import releasable_studies
 from results.queries.instances.facets import FacetTable
-from results.queries.studies.events import event_facets, event_lines, latest_events
+from results.queries.studies.events import SUBJECTS, event_facets, event_lines, latest_events
 from results.queries.studies.next_steps import needs_action, next_steps, projects_needing_action
 from results.queries.studies.overview import (
     Totals,
@@ -247,6 +248,11 @@ def _names(request: HttpRequest) -> list[str]:
     return [name for name in dict.fromkeys(typed) if name]
 
 
+def _facet_words(name: str, value: str) -> str:
+    """Return the words of a value by which the activity is filtered; people and studies have their own names."""
+    return capfirst(SUBJECTS.get(value, value)) if name == "about" else value
+
+
 @project_view(Verb.VIEW)
 @require_safe
 def events(request: HttpRequest, project: Project) -> HttpResponse:
@@ -255,7 +261,10 @@ def events(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         "project": project,
         "events": event_lines(project, request.GET.get("page"), **wanted),
-        "choices": [(name, EVENT_FACETS[name], values, wanted.get(name)) for name, values in facets.items()],
+        "choices": [
+            (name, EVENT_FACETS[name], {value: _facet_words(name, value) for value in values}, wanted.get(name))
+            for name, values in facets.items()
+        ],
         "query": urlencode(wanted),
     }
     return render(request, "workspace/events.html", context)

@@ -33,6 +33,10 @@ from workspace.actions import project_deletion
 from workspace.mail import send_deletion_cancelled, send_deletion_planned
 from workspace.sent_forms import note_created, with_form_key
 
+NOT_LATIN = (
+    "URLs have Latin letters, and this name has few, so this is only a suggestion. Write a short name of your own."
+)
+
 
 def _page_of(pk: int) -> str:
     """Return the address of a project, "" if it was deleted."""
@@ -83,9 +87,10 @@ def new(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def derive_slug(request: HttpRequest) -> JsonResponse:
-    """Return the slug that a new project of this name would get, "" without a name."""
+    """Return the slug that a new project of this name would get, and why it does not follow the name; "" for none."""
     name = read_field(request.GET, "name")
-    return JsonResponse({"slug": _derived_slug(name, signed_in_user(request)) if name else ""})
+    slug = _derived_slug(name, signed_in_user(request)) if name else ""
+    return JsonResponse({"slug": slug, "reason": "" if not name or _is_latin(name) else NOT_LATIN})
 
 
 def _find_empty_project(*, slug: str, name: str, owner: User) -> Project | None:

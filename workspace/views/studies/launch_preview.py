@@ -15,7 +15,7 @@ from annotation.minimum_pay import is_underpaid, is_unusually_high, minimum_hour
 from results.queries.studies.overview import waiting_for_launch
 from results.reports.expected_precision import Kind, PlannedStudy
 from studies.actions.projects.roles import check_roles
-from studies.actions.studies import Plan, unaskable_instances
+from studies.actions.studies import Plan, preview_plan
 from studies.design import Design
 from studies.design.sentences import describe_questions
 from studies.kinds import get_kind
@@ -119,8 +119,7 @@ def preview_draft(study: Study) -> dict[str, Any]:
     Raises StudyError.
     """
     check_roles(study.project, study.design, study.fed_by)
-    plan = launch.foresee(study)
-    unaskable = unaskable_instances(study) if study.fed_by is None else None
+    plan, unaskable = preview_plan(study) if study.fed_by is None else (launch.foresee(study), None)
     return launch_preview(study, plan) | {
         "precision": precision_sentence(study.design, plan),
         "fed_by": study.fed_by,

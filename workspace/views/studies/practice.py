@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from results.queries.instances.explorer import InstanceFilters, list_instances, page_of_instances
+from results.queries.instances.instance_history import names_of_options
 from results.queries.instances.instance_list import categories_of
 from results.queries.instances.pages import row_id
 from results.views.form_values import read_field
@@ -18,6 +19,7 @@ from studies.actions.drafts import fingerprint
 from studies.actions.questions import practice_about
 from studies.design import DesignRefused
 from studies.design.editor import apply_changes
+from studies.design.model import PracticeEntry
 from studies.design.parser import read_values
 from studies.design.spans import lost_comments
 from studies.errors import StudyError
@@ -57,6 +59,7 @@ def practice(request: HttpRequest, study: Study) -> HttpResponse:
             "project": study.project,
             "study": study,
             "problems": problems,
+            "practised": _practised(study),
             "wanted": wanted,
             "query": urlencode(query),
             "here": urlencode(query | place),
@@ -82,17 +85,36 @@ def _chosen_question(request: HttpRequest, study: Study) -> dict[str, Any]:
     # Keep what was typed after an error.
     if request.method != "POST" and _is_practised(study, found):
         why_not = "It is already a practice question. Take it out above to choose another answer."
-    shown = kind.question_content(built.content)
+    shown, names = kind.question_content(built.content), names_of_options(options)
     right = request.POST.get("right") or built.right_option
     return {
         "picked": found,
         "shown": shown,
-        "options": options,
+        "options": [(option, names[option.key]) for option in options],
         "right": right,
         "known": bool(built.right_option),
         "feedback": request.POST.get("feedback", ""),
         "why_not": why_not,
     }
+
+
+def _practised(study: Study) -> list[tuple[PracticeEntry, str]]:
+    """Return the practice questions, each with the words of its right answer."""
+    entries = study.design.practice.questions
+    keys = [entry.instance for entry in entries]
+    instances = {one.key: one for one in Instance.objects.filter(project=study.project_id, key__in=keys)}
+    return [(entry, _words_of(study, instances.get(entry.instance), entry.right)) for entry in entries]
+
+
+def _words_of(study: Study, instance: Instance | None, right: str) -> str:
+    """Return the name of a right answer, or its key if the question can no longer be asked."""
+    if instance is None:
+        return right
+    try:
+        kind, built = practice_about(study, instance)
+    except CannotAsk:
+        return right
+    return names_of_options(kind.options(built.content)).get(right, right)
 
 
 def _instance(study: Study, number: str) -> Instance | None:
