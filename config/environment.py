@@ -238,6 +238,17 @@ def read_token(name: str) -> str:
     return token
 
 
+def read_keys(name: str) -> list[str]:
+    """Return variable `name`, long random texts separated by commas."""
+    keys = read_list(name)
+    if any(len(key) < SHORTEST_TOKEN for key in keys):
+        raise ImproperlyConfigured(
+            f"{name} has a key of less than {SHORTEST_TOKEN} characters. Make a random one, such as by: "
+            "python3 -c 'import secrets; print(secrets.token_hex(32))'"
+        )
+    return keys
+
+
 def read_folder(name: str, default: Path) -> Path:
     """Return variable `name`, a writable folder; a missing one is created for this user alone."""
     folder = Path(read_text(name, str(default))).resolve()

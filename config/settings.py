@@ -19,6 +19,8 @@ DEBUG = env.read_flag("DEBUG", default=False)
 HTTPS = env.read_flag("HTTPS", default=False)
 
 SECRET_KEY = env.read_secret("SECRET_KEY", DATA_DIR / "secret_key", https=HTTPS)
+# What encrypts secrets of users in the database: the first encrypts, all decrypt, and so does SECRET_KEY.
+ENCRYPTION_KEYS = env.read_keys("ENCRYPTION_KEYS")
 ALLOWED_HOSTS = env.read_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env.read_list("CSRF_TRUSTED_ORIGINS")
 # The public address of the site; links for Prolific and the demo start with it.
@@ -129,7 +131,9 @@ UPLOAD_MAX_BYTES = env.read_number("UPLOAD_MAX_BYTES", 50_000_000_000, least=1)
 NEAR_DUPLICATE_MODEL = env.read_text("NEAR_DUPLICATE_MODEL")
 NEAR_DUPLICATE_BELOW = env.read_distance("NEAR_DUPLICATE_BELOW")
 KNOWN_SETS_DIR = env.read_text("KNOWN_SETS_DIR")
-PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
+PROLIFIC_ADDRESS = env.read_site("PROLIFIC_ADDRESS", "https://api.prolific.com")
+PROLIFIC_SITE = env.read_site("PROLIFIC_SITE", "https://app.prolific.com")
+PROLIFIC_COMPLETION_URL = f"{PROLIFIC_SITE}/submissions/complete"
 
 LOGIN_URL = "sign_in"
 CSRF_FAILURE_VIEW = "workspace.kept_forms.show_stale_form"
@@ -185,7 +189,7 @@ CONTENT_SECURITY_POLICY = {
         "object-src": [NONE],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],
-        "form-action": [SELF, "https://app.prolific.com"],
+        "form-action": [SELF, PROLIFIC_SITE],
     }
 }
 

@@ -34,6 +34,7 @@ class Verb(StrEnum):
     IDENTIFY_PEOPLE = "identify_people"
     MANAGE_MEMBERS = "manage_members"
     MANAGE_WEBHOOKS = "manage_webhooks"
+    MANAGE_PROLIFIC = "manage_prolific"
 
 
 # End of a sentence after "may".
@@ -54,6 +55,7 @@ WORDS: Mapping[Verb, str] = {
     Verb.IDENTIFY_PEOPLE: "see which person a pseudonym belongs to",
     Verb.MANAGE_MEMBERS: "manage members, and rename, archive or delete the project",
     Verb.MANAGE_WEBHOOKS: "manage webhooks",
+    Verb.MANAGE_PROLIFIC: "connect the project to an account at Prolific",
 }
 
 # Read only: pages, and the report, which has only numbers and pseudonyms.
@@ -72,7 +74,7 @@ _EDITS = _VIEWS | {
     Verb.RELEASE,
     Verb.PUBLISH,
 }
-_OWNS = _EDITS | {Verb.IDENTIFY_PEOPLE, Verb.MANAGE_MEMBERS, Verb.MANAGE_WEBHOOKS}
+_OWNS = _EDITS | {Verb.IDENTIFY_PEOPLE, Verb.MANAGE_MEMBERS, Verb.MANAGE_WEBHOOKS, Verb.MANAGE_PROLIFIC}
 
 # Allowed in an archived project: view, download, hand over, and the rights of the people who took part.
 IN_ARCHIVE = frozenset(
@@ -84,6 +86,7 @@ IN_ARCHIVE = frozenset(
         Verb.FORGET_PEOPLE,
         Verb.MANAGE_MEMBERS,
         Verb.MANAGE_WEBHOOKS,
+        Verb.MANAGE_PROLIFIC,
     }
 )
 

@@ -133,6 +133,7 @@ OF_OWN_ACCOUNT = named(
 # What is kept can be made again from the rows it was made from: numbers of pages, and names.
 DERIVED = named(
     """
+    annotation/recruiting.prolific_account: seal_tokens_again
     predictions/duplicates: below compare_again embedding_in_use look_for_new
     results/cached_statistics: drop look_up compute_now make
     results/pseudonyms: name_annotators name_for_release

@@ -20,9 +20,10 @@ from annotation.actions.ending.time_checks import accept_times
 from annotation.actions.launching import complete_study, extend_study
 from annotation.actions.launching.launch import launch
 from annotation.actions.launching.study_jobs import cancel_study_job, request_extension, request_launch
+from annotation.actions.recruiting import prolific_account
 from annotation.actions.removing import removals, retire_questions
 from annotation.actions.sessions import end_early, end_sessions_from_network
-from annotation.models import Session, SessionState
+from annotation.models import ProlificAccount, Session, SessionState
 from background.models import Job
 from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.actions.models import delete_model, rename_model
@@ -76,6 +77,7 @@ Prepare = Callable[[Path], Callable[..., object]]
 URL = "https://93.184.215.14/"
 ANOTHER = "study: another\ntitle: Which vase?\nkind: best_of_n\n"
 CAME = "65f000000000000000000abc"
+OWNER = prolific_account.Owner("5f00", "A researcher", ())
 # Names that are made from rows, and again if need be.
 DERIVED = (Pseudonym, ReleasePseudonym)
 
@@ -358,6 +360,14 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "switch_on": ("webhook switched on", lambda _: with_fixed(webhooks.switch_on, webhook=_webhook(is_off=True))),
     "send_test": ("webhook tried", lambda _: with_fixed(webhooks.send_test, webhook=_webhook())),
     "send_again": ("delivery repeated", lambda _: with_fixed(webhooks.send_again, delivery=_delivered())),
+    "save_account": (
+        "prolific account connected",
+        lambda _: with_fixed(prolific_account.save_account, project=make_project(), token="secret", owner=OWNER),
+    ),
+    "remove_account": (
+        "prolific account removed",
+        lambda _: with_fixed(prolific_account.remove_account, account=_connected()),
+    ),
     "record_underpaid": ("study underpaid", lambda _: _underpaid()),
     "delete_draft": ("study deleted", lambda _: with_fixed(drafts.delete_draft, study=create_draft())),
 }
@@ -378,6 +388,10 @@ def _pushing() -> HubPush:
 
 def _delivered() -> Delivery:
     return Delivery.objects.create(webhook=_webhook(), topic="release.made", state="taken", made_at=NOON, due_at=NOON)
+
+
+def _connected() -> ProlificAccount:
+    return ProlificAccount.objects.create(project=make_project(), sealed_token="sealed", user_id="5f00", saved_at=NOON)
 
 
 def _underpaid() -> Callable[..., object]:

@@ -1,4 +1,5 @@
 from annotation.models.people import Annotator, EntryEvent, GroupMember, Removal
+from annotation.models.prolific_accounts import ProlificAccount
 from annotation.models.responses import AnswerNotice, Decision, Draft, PracticeAnswer, Report, Response, Skip
 from annotation.models.seats import Seat, Slot
 from annotation.models.sessions import Session, SessionState
@@ -11,6 +12,7 @@ __all__ = [
     "EntryEvent",
     "GroupMember",
     "PracticeAnswer",
+    "ProlificAccount",
     "Removal",
     "Report",
     "Response",

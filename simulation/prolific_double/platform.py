@@ -23,8 +23,8 @@ NO_CODE = "NOCODE"
 FIRST_BALANCE = 1_000_000
 
 S = SubmissionStatus
-# Who may still be returned, and what each move of a submission starts from.
 IN_PROGRESS = frozenset({S.RESERVED, S.ACTIVE})
+# What each move of a submission starts from.
 MOVES: Mapping[str, frozenset[SubmissionStatus]] = {
     "open": frozenset({S.RESERVED}),
     "return": frozenset({S.RESERVED, S.ACTIVE, S.AWAITING_REVIEW}),

@@ -128,6 +128,8 @@ class Double:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             timeout = 30
+            # One packet for headers and body: two would wait for each other for 40 ms.
+            wbufsize = -1
 
             def handle_any(self) -> None:
                 # Who no longer waits for an answer hangs up.

@@ -107,6 +107,8 @@ class What(StrEnum):
     WEBHOOK_SWITCHED_ON = "webhook switched on"
     WEBHOOK_TRIED = "webhook tried"
     DELIVERY_REPEATED = "delivery repeated"
+    PROLIFIC_ACCOUNT_CONNECTED = "prolific account connected"
+    PROLIFIC_ACCOUNT_REMOVED = "prolific account removed"
     ANSWERS_SIMULATED = "answers simulated"
     STUDY_REPLAYED = "study replayed"
 

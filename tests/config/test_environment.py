@@ -73,6 +73,8 @@ def test_what_another_setting_needs_must_not_be_empty(monkeypatch: pytest.Monkey
         (environment.read_proxies, "2001:db8::/48", (ip_network("2001:db8::/48"),)),
         (environment.read_token, "", ""),
         (environment.read_token, "k" * 32, "k" * 32),
+        (environment.read_keys, "", []),
+        (*(environment.read_keys, f"{'k' * 32}, {'l' * 32}"), ["k" * 32, "l" * 32]),
         (environment.read_distance, "", None),
         (environment.read_distance, " 0.35 ", 0.35),
         (environment.read_issuer, "", ""),
@@ -106,6 +108,7 @@ REFUSED: list[tuple[Reader, str, list[str]]] = [
         ["memcached://cache.example", "redis://", "cache.example:6379"],
     ),
     (environment.read_token, "THING has (1|31) of at least 32 characters", ["a", "k" * 31]),
+    (environment.read_keys, "THING has a key of less than 32 characters", ["a", f"{'k' * 32}, {'l' * 31}"]),
     (environment.read_distance, "Write a number above 0 and at most 2", ["near", "0", "-1", "2.5", "nan"]),
     (
         *(environment.read_issuer, "Write the https address of the provider"),

@@ -10,6 +10,7 @@ from django.db import transaction
 from background.errors import Failed
 from background.jobs import cancel, request_job
 from background.models import Job
+from background.sealed_secrets import CannotUnseal, seal, unseal
 from background.work import RunningJob, Work
 from results.actions.releases import check_frozen, check_offered, write_release
 from results.errors import CannotExport
@@ -18,7 +19,6 @@ from studies.actions.events import COMMAND_LINE, What, record
 from studies.models import Project
 from workspace.hub_repository import HubRefused, Target, is_repository, push_folder
 from workspace.models import HubPush
-from workspace.sealed_secrets import CannotUnseal, seal, unseal
 
 KIND = "workspace.hub"
 # The layout that the Hub shows as a dataset.

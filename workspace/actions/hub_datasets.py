@@ -13,6 +13,7 @@ from django.db import transaction
 from background.errors import Failed
 from background.jobs import cancel, request_job
 from background.models import Job
+from background.sealed_secrets import CannotUnseal, seal, unseal
 from background.work import RunningJob, Work
 from studies.actions.events import What, record
 from studies.actions.imports.uploads import (
@@ -39,7 +40,6 @@ from workspace.hub_repository import (
     open_reader,
 )
 from workspace.models import HubDownload
-from workspace.sealed_secrets import CannotUnseal, seal, unseal
 
 KIND = "workspace.hub_download"
 # A branch, a tag or a commit, as Git has it.

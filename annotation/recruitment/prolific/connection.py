@@ -48,7 +48,7 @@ class Reply:
 
 
 class Connection:
-    """Sends requests with one researcher's token. `sleep` waits between attempts."""
+    """Sends requests with one researcher's token. `attempts`: of a read; `sleep` waits between them."""
 
     def __init__(
         self,
@@ -56,13 +56,15 @@ class Connection:
         *,
         address: str = ADDRESS,
         seconds: float = SECONDS,
+        attempts: int = ATTEMPTS,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         if not token or not token.isascii() or not token.isprintable() or " " in token:
             raise ProlificError(
                 "This is not a token of Prolific. Copy the complete token, without spaces.", status=None, body=None
             )
-        self._token, self._address, self._sleep = token, address.rstrip("/"), sleep
+        self._token, self._address = token, address.rstrip("/")
+        self._attempts, self._sleep = attempts, sleep
         self._pool = urllib3.PoolManager(timeout=urllib3.Timeout(seconds), retries=False)
 
     def request(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None) -> Reply:
@@ -71,7 +73,7 @@ class Connection:
         A GET is repeated where that may help; no other method ever is.
         """
         target = f"{path}?{urlencode(query)}" if query else path
-        attempts = ATTEMPTS if method == "GET" else 1
+        attempts = self._attempts if method == "GET" else 1
         for attempt in range(1, attempts + 1):
             try:
                 return self._send(method, target, body)
@@ -120,7 +122,7 @@ class Connection:
 
 def _sentence(status: int, details: str) -> str:
     if status == 401:
-        return "Prolific does not accept the token. Create a new token on Prolific, and save it here."
+        return "Prolific does not accept the token. Create one on Prolific, and save it in the project's settings."
     if status == 403:
         return "Prolific does not allow this with the token. Ask the owner of the workspace."
     if status == 404:

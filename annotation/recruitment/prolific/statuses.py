@@ -58,7 +58,3 @@ class RejectionCategory(StrEnum):
 class EventType(StrEnum):
     SUBMISSION_STATUS = "submission.status.change"
     STUDY_STATUS = "study.status.change"
-
-
-# A message to a rejected participant is at least this long.
-SHORTEST_REJECTION = 100

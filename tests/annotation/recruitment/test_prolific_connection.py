@@ -146,7 +146,7 @@ def test_errors_of_fields_name_them() -> None:
     ("status", "says"),
     [
         (400, r"refuses this \(400\)\.$"),
-        (401, "does not accept the token. Create a new token"),
+        (401, "does not accept the token. Create one on Prolific"),
         (403, "does not allow this"),
         (404, "does not have this"),
         (429, "too much to do"),

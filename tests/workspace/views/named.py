@@ -5,7 +5,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from annotation.models import Decision
+from annotation.models import Decision, ProlificAccount
 from background.models import Job
 from making.models import Pipeline
 from predictions.models import Model, Run
@@ -54,6 +54,7 @@ def make_what_the_addresses_name() -> str:
     Invitation.objects.filter(pk=invitation.pk).update(id=1)
     Model.objects.filter(pk=make_model(project).pk).update(id=1)
     _webhook(project)
+    ProlificAccount.objects.create(project=project, sealed_token="lost", user_id="5f00", saved_at=NOON)
     _pushed_release(study)
     StoredChart.objects.create(project=project, digest=DIGEST, values=CHART, svg="<svg/>", drawn_at=NOON, asked_at=NOON)
     return researcher.get_username()

@@ -1,0 +1,51 @@
+"""Encrypt secrets of users in the database, under keys of the site that can be replaced one by one."""
+
+import base64
+from collections.abc import Iterator
+from datetime import timedelta
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+
+class CannotUnseal(Exception):
+    """The secret is too old, or was encrypted under a key that the site no longer has."""
+
+
+def seal(text: str) -> str:
+    """Return a text encrypted and authenticated (Fernet: AES-128-CBC, HMAC-SHA256), with its time."""
+    return _fernet().encrypt(text.encode()).decode()
+
+
+def unseal(sealed: str, *, within: timedelta | None = None) -> str:
+    """Return the decrypted text if it is younger than `within`, whatever its age by default. Raises CannotUnseal."""
+    try:
+        return _fernet().decrypt(sealed.encode(), ttl=int(within.total_seconds()) if within else None).decode()
+    except InvalidToken as error:
+        raise CannotUnseal from error
+
+
+def seal_again(sealed: str) -> str:
+    """Return a secret encrypted under the newest key, with its time. Raises CannotUnseal."""
+    try:
+        return _fernet().rotate(sealed.encode()).decode()
+    except InvalidToken as error:
+        raise CannotUnseal from error
+
+
+def _fernet() -> MultiFernet:
+    """Encrypts with the newest of `ENCRYPTION_KEYS`; decrypts with all of them, and with the site's secret key."""
+    return MultiFernet(list(map(_derive, _secrets())))
+
+
+def _secrets() -> Iterator[str | bytes]:
+    yield from settings.ENCRYPTION_KEYS
+    yield settings.SECRET_KEY
+    yield from settings.SECRET_KEY_FALLBACKS
+
+
+def _derive(secret: str | bytes) -> Fernet:
+    # The name of this module when the first secrets were encrypted: with another one they would be lost.
+    key = salted_hmac("workspace.sealed_secrets", "", secret=secret, algorithm="sha256").digest()
+    return Fernet(base64.urlsafe_b64encode(key))

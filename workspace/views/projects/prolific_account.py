@@ -1,0 +1,79 @@
+"""The account at Prolific that a project recruits with."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.actions.recruiting.prolific_account import (
+    Owner,
+    connect,
+    find_owner,
+    remove_account,
+    save_account,
+    try_token,
+)
+from annotation.models import ProlificAccount
+from annotation.recruitment.prolific.connection import ProlificError
+from results.views.guards import project_view, signed_in_user
+from studies.models import Project
+from studies.permissions import Verb
+
+
+@sensitive_post_parameters("token")
+@project_view(Verb.MANAGE_PROLIFIC)
+@require_http_methods(["GET", "HEAD", "POST"])
+@sensitive_variables()
+def prolific_account(request: HttpRequest, project: Project) -> HttpResponse:
+    """Show whose account it is, and save a token that works. It is never shown."""
+    if request.method != "POST":
+        return _page(request, project)
+    token = request.POST.get("token", "").strip()
+    try:
+        owner = try_token(token)
+    except ProlificError as error:
+        return _page(request, project, status=409, problem=error.sentence)
+    save_account(project=project, token=token, owner=owner, by=signed_in_user(request), now=timezone.now())
+    messages.success(request, f"The token works and is saved. {_describe(owner)}")
+    return redirect("prolific_account", project.slug)
+
+
+@project_view(Verb.MANAGE_PROLIFIC)
+@require_POST
+def try_out(request: HttpRequest, project: Project) -> HttpResponse:
+    """Ask Prolific whether the saved token still works."""
+    account = get_object_or_404(ProlificAccount, project=project)
+    try:
+        owner = find_owner(connect(account))
+    except ProlificError as error:
+        messages.error(request, error.sentence)
+    else:
+        messages.success(request, f"The token works. {_describe(owner)}")
+    return redirect("prolific_account", project.slug)
+
+
+@project_view(Verb.MANAGE_PROLIFIC)
+@require_POST
+def remove(request: HttpRequest, project: Project) -> HttpResponse:
+    account = get_object_or_404(ProlificAccount.objects.select_related("project"), project=project)
+    remove_account(account=account, by=signed_in_user(request), now=timezone.now())
+    messages.success(request, "The token is deleted here. Delete it on Prolific too if nothing else uses it.")
+    return redirect("prolific_account", project.slug)
+
+
+def _page(request: HttpRequest, project: Project, *, status: int = 200, **more: Any) -> HttpResponse:
+    account = ProlificAccount.objects.filter(project=project).select_related("saved_by").first()
+    context = {"project": project, "account": account, **more}
+    return render(request, "workspace/prolific_account.html", context, status=status)
+
+
+def _describe(owner: Owner) -> str:
+    """Return whose token it is and what they may spend, in words."""
+    wallets = ", ".join(
+        f"{wallet.title} with {wallet.currency} {wallet.available / 100:,.2f} available" for wallet in owner.wallets
+    )
+    return f"It belongs to {owner.name or owner.user_id}. Workspaces: {wallets or 'none'}."
