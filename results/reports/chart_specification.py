@@ -41,7 +41,7 @@ SHORTEST_TIME, LONGEST_BY_SECOND = 10_000, 360_000
 # Of the plots of charts with rows, which fit into a phone's window, and of the others.
 ROWS_WIDTH, WIDTH = 290, 440
 # The same on a phone of 360 px, where the labels of rows are above them; letters of a title in its width.
-NARROW_ROWS_WIDTH, NARROW_WIDTH, NARROW_LABEL, LETTERS_OF_PHONE = 270, 240, 290, 34
+NARROW_ROWS_WIDTH, NARROW_WIDTH, NARROW_LABEL, LETTERS_OF_PHONE = 270, 240, 270, 34
 # Columns of a heat map with room for their names in a line.
 MOST_LEVEL_NAMES = 3
 # Text fits into the cells of a heat map up to this many columns.
@@ -228,7 +228,9 @@ def _values_axis(chart: Chart) -> dict[str, Any]:
     most = max((point.value or 0 for each in chart.series for point in each.points), default=0)
     axis = altair.Axis(format=form, tickCount=max(min(5, int(most)), 1) if chart.shown == "count" else 5)
     # A title that is longer than the plot widens the picture, which shrinks all letters.
-    title = chart.axis.split("; ") if LETTER * len(chart.axis) > _width(chart) else chart.axis
+    letters = int(_width(chart) // LETTER)
+    parts = chart.axis.split("; ") if len(chart.axis) > letters else []
+    title = [line for part in parts for line in wrap(part, letters)] or chart.axis
     return {"title": title, "scale": altair.Scale(domain=ends), "axis": axis}
 
 

@@ -17,7 +17,7 @@ from results.reports.chart_specification import LIGHT, SIMULATED, point_words, s
 
 NOT_DRAWN = "This chart has not been drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
-DRAWING = 13
+DRAWING = 14
 # The keyboard stops at so many marks with a link; the table beside a chart has the same links.
 MOST_STOPS = 20
 _SVG = "http://www.w3.org/2000/svg"

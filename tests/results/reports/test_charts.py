@@ -483,7 +483,7 @@ def test_long_names_of_rows_wrap_on_a_phone_so_that_rows_can_be_told_apart() -> 
     assert [" ".join(lines).strip() for lines in found] == [point.label for point in rows.points]
     # The last line is the one above the row.
     assert found[2] == ["", "mean of 2 pairs"]
-    assert max(len(line) for lines in found for line in lines) <= 44
+    assert max(len(line) for lines in found for line in lines) <= 41
 
 
 @pytest.mark.parametrize("form", FORMS)

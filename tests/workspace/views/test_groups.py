@@ -99,11 +99,12 @@ def test_a_study_says_that_nobody_is_in_its_group_and_leads_to_declaring_it(owne
     assert f'href="{PAGE}?group=first%20readers#declare"' in owner.get(STUDY).content.decode()
     assert "An owner of the project declares it" in words_of(editor.get(STUDY))
     page = words_of(owner.get(PAGE, {"group": "first readers"}))
-    assert '<td>nobody yet</td> <td><a href="/studies/vases/best-vase/">best-vase</a></td>' in page
+    assert '<td data-title="People">nobody yet</td>' in page
+    assert '<td data-title="Required by"><a href="/studies/vases/best-vase/">best-vase</a></td>' in page
     assert 'name="group" value="first readers"' in page
     set_group(project=project, group="first readers", provider="prolific", people=["ann"], by=TESTS, now=NOON)
     assert "nobody is in it" not in words_of(owner.get(STUDY))
-    assert "<td>1</td>" in words_of(owner.get(PAGE))
+    assert '<td data-title="People">1</td>' in words_of(owner.get(PAGE))
 
 
 def test_more_groups_take_no_more_queries(owner: Client, project: Project) -> None:

@@ -191,7 +191,7 @@ def test_browsers_are_listed_with_when_they_began_and_were_seen(anna: User, cloc
     # Each button names its browser and, of several like it, which one.
     named = ["Sign", "out", *here[:2], "Linux,", "signed", "in", *f"{NOON:%-d %B %Y}, 13:00:00".split()]
     other = ["Sign", "out", *there[:2], "Windows,", "signed", "in", *f"{NOON:%-d %B %Y}, 12:00:00".split()]
-    assert rows == [[*here, "this", "one", *named, "now", *later], [*there, *other, *noon, *noon]]
+    assert rows == [[*here, "this", "one", "now", *later, *named], [*there, *noon, *noon, *other]]
     assert BrowserSession.objects.get(browser="Firefox on Linux").seen_at == NOON + timedelta(hours=1) + NOTED_EVERY
 
 
