@@ -14,6 +14,7 @@ import logging
 import re
 import sqlite3
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -197,6 +198,8 @@ class VectorStore:
             file.close()
             raise
         self._number = number
+        # Whoever drops the store has closed its file.
+        weakref.finalize(self, file.close)
         return file
 
     def _numbers(self) -> list[int]:
