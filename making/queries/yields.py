@@ -14,16 +14,18 @@ from studies.wording import format_time_left
 
 @dataclass(frozen=True)
 class StageYield:
-    """Counts of one stage, in candidates. `reasons`: why candidates are not kept -> how many, most first.
-    `notes`: what filters found about the stage as a whole, as sentences.
+    """Counts of one stage, in candidates. kept + rejected + not_made + waits is how many are stored.
 
-    `maker`: its maker, or the name of the study (`is_study`) in which people made it.
-
-    `parents`: candidates that it makes others from. `waits`: candidates that have not passed all filters yet. kept +
-    rejected + not_made + waits is what stands in the database; a parent of which nothing was made counts once under
-    `not_made`. `tokens`: what a language model read and wrote for all of them, batches that failed included. `cost`:
-    theirs. `device_hours`: how long workers with models had their device for it. `device_cost`: of these hours. Costs
-    are None without a price in the pipeline file.
+    maker: its maker, or the name of the study (`is_study`) in which people made it.
+    parents: candidates that it makes others from.
+    not_made: parents of which nothing was made, each counted once.
+    waits: candidates that have not passed all filters yet.
+    reasons: why candidates are not kept -> how many, most first.
+    notes: what filters found about the stage as a whole, as sentences.
+    tokens: what a language model read and wrote for the stage, also for batches that failed.
+    cost: of the tokens; None without a price in the pipeline file.
+    device_hours: how long workers with models had their device for the stage; 0 without a price in the pipeline file.
+    device_cost: of these hours; None without a price in the pipeline file, or if there are none.
     """
 
     name: str
@@ -85,14 +87,13 @@ def stage_yields(pipeline: Pipeline) -> Sequence[StageYield]:
 def _device_hours(pipeline: Pipeline, wanted: PipelineFile) -> Mapping[str, float]:
     """Return stage -> how many hours workers had their device for its batches, from their beginning to their answer.
 
-    Batches that are not stored do not count, nor do those that a server wrote.
+    Batches that a server wrote do not count, nor do those that are not stored or whose beginning is unknown.
     """
     found: dict[str, float] = {}
     taken = Sum(F("stored_at") - F("sent_at"), output_field=DurationField())
-    rows = (
-        pipeline.batches.filter(stored_at__isnull=False, begun__gt=0).order_by().values_list("stage", "filter_number")
-    )
-    for name, filter_number, time in rows.annotate(time=taken):
+    batches = pipeline.batches.filter(stored_at__isnull=False, sent_at__isnull=False, begun__gt=0)
+    rows = batches.order_by().values_list("stage", "filter_number").annotate(time=taken)
+    for name, filter_number, time in rows:
         stage = wanted.by_name[name]
         if filter_number or not (isinstance(stage, Stage) and stage.maker.waits_for_server):
             found[name] = found.get(name, 0) + time / timedelta(hours=1)

@@ -87,3 +87,10 @@ def test_hours_of_devices_have_a_price(pipeline: Pipeline) -> None:
     assert [each.device_hours for each in (swapped, drawn)] == pytest.approx([0.1, 0.6])
     assert [str(each.device_cost) for each in (swapped, drawn)] == ["0.25 USD", "1.50 USD"]
     assert (written.device_hours, written.device_cost) == (0, None)
+
+
+def test_a_batch_that_came_back_after_it_could_not_be_sent_again_has_no_hours(pipeline: Pipeline) -> None:
+    # It was late, and the broker was away when it was sent again: so nobody knows when it began.
+    pipeline.source = PRICED
+    Batch.objects.create(pipeline=pipeline, stage="drawn", number=1, parents=[], begun=1, stored_at=NOON)
+    assert [(each.device_hours, each.device_cost) for each in stage_yields(pipeline)] == 3 * [(0, None)]
