@@ -143,7 +143,8 @@ def note_begun(*, batch_id: int, now: datetime) -> None:
 
 def store(*, batch_id: int, answer: Mapping[str, Any], now: datetime) -> Pipeline | None:
     """Store the answer to a batch, once; return its pipeline if that goes on, None if there is nothing to do."""
-    _note_lost_tokens(batch_id, answer)
+    if lost := to_lost_tokens(answer):
+        _note_lost_tokens(batch_id, lost)
     batch = Batch.objects.filter(pk=batch_id, stored_at=None).select_related("pipeline__project").first()
     if batch is None:
         return None
@@ -160,10 +161,10 @@ def store(*, batch_id: int, answer: Mapping[str, Any], now: datetime) -> Pipelin
 
 
 @transaction.atomic
-def _note_lost_tokens(batch_id: int, answer: Mapping[str, Any]) -> None:
+def _note_lost_tokens(batch_id: int, lost: Mapping[str, list[int]]) -> None:
     """Note the tokens of an answer that failed, once, also if the batch is not waited for any more."""
     batch = Batch.objects.select_for_update().filter(pk=batch_id).first()
-    if batch is not None and (lost := to_lost_tokens(answer)):
+    if batch is not None:
         batch.lost_tokens = {**(batch.lost_tokens or {}), **lost}
         batch.save(update_fields=["lost_tokens"])
 

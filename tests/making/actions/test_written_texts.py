@@ -1,6 +1,7 @@
 """Texts that a language model writes for a pipeline: stored with prompt and tokens, counted, turned into instances."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,13 @@ def test_a_failure_without_tokens_or_of_another_version_has_none() -> None:
     assert to_lost_tokens(from_failure("It failed.")) == {}
     assert to_lost_tokens({"error": "It failed.", "id": "a", "tokens": "many"}) == {}
     assert to_lost_tokens({"error": "It failed.", "id": "a", "tokens": [1, 2]}) == {"a": [1, 2]}
+
+
+def test_an_answer_without_lost_tokens_only_looks_for_its_batch(
+    django_assert_num_queries: Callable[[int], AbstractContextManager[Any]],
+) -> None:
+    with django_assert_num_queries(1):
+        assert store(batch_id=1, answer=from_failure("It failed."), now=NOON) is None
 
 
 def test_trohn_text_asks_for_each_of_the_seven_types() -> None:
