@@ -1,5 +1,6 @@
 """The command that makes material."""
 
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,9 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from background.models import Job, JobState
-from making.models import Candidate, Pipeline
+from making.models import Batch, Candidate, Pipeline
 from studies.models import Project
-from tests.factories import make_instance, make_member, make_project
+from tests.factories import NOON, make_instance, make_member, make_project
 
 pytestmark = pytest.mark.django_db
 FILE = """name: swaps
@@ -68,6 +69,17 @@ def test_what_a_language_model_read_and_wrote_is_told_with_its_cost(tmp_path: Pa
         "replaced (llm:some): 0 texts, 1 candidates made, 1 kept\n"
         "  1,000 tokens read, 500 tokens written, less than 0.01 EUR\n"
     ) in make(tmp_path, MODEL)
+
+
+def test_hours_of_a_device_are_told_with_their_cost(tmp_path: Path, project: Project) -> None:
+    source = f"{MODEL}device: {{currency: USD, hour: 2.5}}\n"
+    make(tmp_path, source, "--in-background")
+    pipeline = Pipeline.objects.get()
+    Pipeline.objects.update(finished_at=NOON)
+    times = {"sent_at": NOON, "stored_at": NOON + timedelta(minutes=6)}
+    Batch.objects.create(pipeline=pipeline, stage="replaced", number=1, parents=[], begun=1, **times)
+    # A tenth of an hour.
+    assert "  0.10 hours of a worker's device, 0.25 USD\n" in make(tmp_path, source)
 
 
 def test_a_worker_can_do_it(tmp_path: Path, project: Project) -> None:
