@@ -25,11 +25,11 @@ VERSION = "1"
 LAYOUT = "colour-and-gradient"
 # Images whose vectors are computed between two reports of progress.
 AT_ONCE = 64
-# More than wanted are searched, because the libraries may order some of them otherwise, by this much.
+# More rows than wanted are searched for: the libraries round cosines, by up to ROUNDING, so they may order rows wrongly.
 SPARE, ROUNDING = 8, 1e-5
-# Where too many of them are copies or equally near, so many times as many are searched.
+# If too many of these rows are copies or equally near, so many times as many are searched for.
 WIDER = 8
-# Rows that are searched for at once, of all requests together.
+# Most rows that are searched for at once, for all requests together.
 MOST_AT_ONCE = 1_000_000
 
 Vectors = NDArray[np.float32]
@@ -186,7 +186,7 @@ class Others:
     ) -> list[list[tuple[int, float]]]:
         """Return for each of `vectors` the rows of the nearest others, nearest first, with their cosines.
 
-        Of equal cosines the lower row comes first. excluded: for each vector, rows that are none. Cosines are from
+        Of equal cosines the lower row comes first. excluded: for each vector, rows to leave out. Cosines are from
         `at_least` up to, but not including, `below`. At most `count` others each.
 
         Example: of (1, 0), (0.6, 0.8) and (0, 1), the nearest other of the first is the second, with 0.6.
