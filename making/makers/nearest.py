@@ -25,7 +25,7 @@ VERSION = "1"
 LAYOUT = "colour-and-gradient"
 # Images whose vectors are computed between two reports of progress.
 AT_ONCE = 64
-# More rows than wanted are searched for: the libraries round cosines, by up to ROUNDING, so they may order rows wrongly.
+# More rows than wanted are searched for: the libraries round cosines, by up to ROUNDING, so may order rows wrongly.
 SPARE, ROUNDING = 8, 1e-5
 # If too many of these rows are copies or equally near, so many times as many are searched for.
 WIDER = 8
