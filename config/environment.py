@@ -252,6 +252,8 @@ def read_token(name: str) -> str:
 def read_keys(name: str) -> list[str]:
     """Return variable `name`, long random texts separated by commas."""
     keys = read_list(name)
+    if any(len(key.split()) > 1 for key in keys):
+        raise ImproperlyConfigured(f"{name} has a key with a space or line break. Write commas between keys.")
     if any(len(key) < SHORTEST_TOKEN for key in keys):
         raise ImproperlyConfigured(
             f"{name} has a key of less than {SHORTEST_TOKEN} characters. Make a random one, such as by: "

@@ -112,6 +112,10 @@ REFUSED: list[tuple[Reader, str, list[str]]] = [
     ),
     (environment.read_token, "THING has (1|31) of at least 32 characters", ["a", "k" * 31]),
     (environment.read_keys, "THING has a key of less than 32 characters", ["a", f"{'k' * 32}, {'l' * 31}"]),
+    (
+        *(environment.read_keys, "THING has a key with a space or line break. Write commas between keys"),
+        [f"{'k' * 32} {'l' * 32}", f"{'k' * 32}\n{'l' * 32}"],
+    ),
     (environment.read_distance, "Write a number above 0 and at most 2", ["near", "0", "-1", "2.5", "nan"]),
     (
         *(environment.read_issuer, "Write the https address of the provider"),
