@@ -20,4 +20,6 @@ def moment(at: datetime | None, told: str = "minute") -> SafeString:
         return SafeString("")
     at = at.astimezone(UTC)
     written = date_format(at, FORMATS[told])
-    return format_html('<time datetime="{}" data-moment="{}">{} UTC</time>', at.isoformat(), told, written)
+    # The script leaves out the zone of a day; where scripts run it is hidden from the start, so that nothing moves.
+    zone = SafeString(' <span class="zone">UTC</span>') if told == "day" else " UTC"
+    return format_html('<time datetime="{}" data-moment="{}">{}{}</time>', at.isoformat(), told, written, zone)

@@ -16,6 +16,7 @@ def told(tag: str, at: datetime | None) -> str:
         ("{% moment at %}", "3 Nov 2026, 14:05 UTC"),
         ('{% moment at "second" %}', "3 Nov 2026, 14:05:09 UTC"),
         ('{% moment at "short" %}', "3 Nov, 14:05 UTC"),
+        ('{% moment at "day" %}', '3 Nov 2026 <span class="zone">UTC</span>'),
     ],
 )
 def test_a_moment_is_written_in_utc_with_what_a_browser_reads(tag: str, text: str) -> None:
