@@ -133,12 +133,23 @@ def read_issuer(name: str) -> str:
     Must be https, because secrets and identities go there, except on this machine.
     """
     text = read_text(name).strip().removesuffix("/.well-known/openid-configuration").rstrip("/")
-    parts = _split_address(name, text, ISSUER_FORM)
-    here = parts.hostname in {"localhost", "127.0.0.1", "::1"}
-    is_safe = parts.scheme == "https" or (here and parts.scheme == "http")
-    if text and not (is_safe and parts.hostname):
+    if text and not _is_safe(_split_address(name, text, ISSUER_FORM)):
         raise ImproperlyConfigured(f"{name} is {text!r}. {ISSUER_FORM}")
     return text
+
+
+def read_service(name: str, default: str) -> str:
+    """Return variable `name`, the address of a server that gets tokens: https, except on this machine."""
+    text, form = read_text(name, default).strip().rstrip("/"), f"Write an https address, such as {default}."
+    parts = _split_address(name, text, form)
+    if not _is_safe(parts) or parts.query or parts.fragment:
+        raise ImproperlyConfigured(f"{name} is {text!r}. {form}")
+    return text
+
+
+def _is_safe(parts: SplitResult) -> bool:
+    here = parts.hostname in {"localhost", "127.0.0.1", "::1"}
+    return bool(parts.hostname) and (parts.scheme == "https" or (here and parts.scheme == "http"))
 
 
 def _split_address(name: str, address: str, form: str) -> SplitResult:
@@ -241,6 +252,8 @@ def read_token(name: str) -> str:
 def read_keys(name: str) -> list[str]:
     """Return variable `name`, long random texts separated by commas."""
     keys = read_list(name)
+    if any(len(key.split()) > 1 for key in keys):
+        raise ImproperlyConfigured(f"{name} has a key with a space or line break. Write commas between keys.")
     if any(len(key) < SHORTEST_TOKEN for key in keys):
         raise ImproperlyConfigured(
             f"{name} has a key of less than {SHORTEST_TOKEN} characters. Make a random one, such as by: "

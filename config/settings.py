@@ -131,7 +131,7 @@ UPLOAD_MAX_BYTES = env.read_number("UPLOAD_MAX_BYTES", 50_000_000_000, least=1)
 NEAR_DUPLICATE_MODEL = env.read_text("NEAR_DUPLICATE_MODEL")
 NEAR_DUPLICATE_BELOW = env.read_distance("NEAR_DUPLICATE_BELOW")
 KNOWN_SETS_DIR = env.read_text("KNOWN_SETS_DIR")
-PROLIFIC_ADDRESS = env.read_site("PROLIFIC_ADDRESS", "https://api.prolific.com")
+PROLIFIC_ADDRESS = env.read_service("PROLIFIC_ADDRESS", "https://api.prolific.com")
 PROLIFIC_SITE = env.read_site("PROLIFIC_SITE", "https://app.prolific.com")
 PROLIFIC_COMPLETION_URL = f"{PROLIFIC_SITE}/submissions/complete"
 

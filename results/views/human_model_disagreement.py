@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from results.queries.instances.human_model_disagreement import (
     ComparisonFilters,
+    describe_kind,
     disagreement_page,
     human_model_disagreements,
     kind_and_variant,
@@ -43,7 +44,10 @@ def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
         "instances_listed": _instance_query(wanted),
         "lines": disagreement_page(project, shown, request.GET.get("page")),
         "studies": sorted({one.study for one in everything}),
-        "asked": sorted({kind_and_variant(one.kind, one.variant) for one in everything}),
+        "asked": {
+            kind_and_variant(*asked): describe_kind(*asked)
+            for asked in sorted({(one.kind, one.variant) for one in everything})
+        },
         "types": sorted({one.type for one in everything if one.type}),
         "subtypes": sorted({one.subtype for one in everything if one.subtype}),
     }

@@ -2,6 +2,7 @@
 
 const form = document.querySelector("form[data-names]");
 const { name, slug } = form.elements;
+const hint = document.getElementById("slug-hint");
 const WAIT_MS = 300;
 let timer;
 // What the field has without anybody having typed it.
@@ -25,5 +26,5 @@ async function follow() {
   const { slug: derived, reason } = await response.json();
   followed = derived;
   slug.value = followed;
-  form.querySelector("[data-not-latin]").textContent = reason;
+  hint.textContent = reason || hint.dataset.follows;
 }

@@ -20,6 +20,7 @@ flag_off: Reader = partial(environment.read_flag, default=False)
 flag_on: Reader = partial(environment.read_flag, default=True)
 number: Reader = partial(environment.read_number, default=3)
 site: Reader = partial(environment.read_site, default="")
+service: Reader = partial(environment.read_service, default="https://api.example")
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +82,8 @@ def test_what_another_setting_needs_must_not_be_empty(monkeypatch: pytest.Monkey
         (environment.read_issuer, " https://login.example/realms/lab/ ", "https://login.example/realms/lab"),
         (*(environment.read_issuer, "https://login.example/.well-known/openid-configuration"), "https://login.example"),
         (environment.read_issuer, "http://127.0.0.1:9400", "http://127.0.0.1:9400"),
+        (service, "https://api.example/", "https://api.example"),
+        (service, "http://127.0.0.1:8400", "http://127.0.0.1:8400"),
     ],
 )
 def test_a_variable_is_read(monkeypatch: pytest.MonkeyPatch, reader: Reader, text: str, value: Any) -> None:
@@ -109,10 +112,26 @@ REFUSED: list[tuple[Reader, str, list[str]]] = [
     ),
     (environment.read_token, "THING has (1|31) of at least 32 characters", ["a", "k" * 31]),
     (environment.read_keys, "THING has a key of less than 32 characters", ["a", f"{'k' * 32}, {'l' * 31}"]),
+    (
+        *(environment.read_keys, "THING has a key with a space or line break. Write commas between keys"),
+        [f"{'k' * 32} {'l' * 32}", f"{'k' * 32}\n{'l' * 32}"],
+    ),
     (environment.read_distance, "Write a number above 0 and at most 2", ["near", "0", "-1", "2.5", "nan"]),
     (
         *(environment.read_issuer, "Write the https address of the provider"),
         ["http://login.example", "login.example", "https://", "http://127.0.0.1.example"],
+    ),
+    (
+        *(service, r"Write an https address, such as https://api\.example"),
+        [
+            "",
+            "http://api.example",
+            "api.example",
+            "https://",
+            "http://127.0.0.1.example",
+            "https://x/?a=b",
+            "https://[x",
+        ],
     ),
 ]
 

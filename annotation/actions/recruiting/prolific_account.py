@@ -13,8 +13,8 @@ from background.sealed_secrets import CannotUnseal, seal, seal_again, unseal
 from studies.actions.events import Actor, What, person, record
 from studies.models import Project
 
-# Somebody waits for the page meanwhile.
-SECONDS = 10
+# Somebody waits for the page meanwhile: for one response, and for all of them.
+SECONDS, SECONDS_IN_ALL = 10, 30
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,12 @@ def try_token(token: str) -> Owner:
 
 def find_owner(client: Client) -> Owner:
     """Ask Prolific who a client is and what they may spend. Raises ProlificError."""
-    user = client.read_user()
     wallets = []
-    for workspace in client.list_workspaces():
-        balance = client.read_balance(workspace.id)
-        wallets.append(Wallet(workspace.title, balance.currency_code, balance.available_balance))
+    with client.within(SECONDS_IN_ALL):
+        user = client.read_user()
+        for workspace in client.list_workspaces():
+            balance = client.read_balance(workspace.id)
+            wallets.append(Wallet(workspace.title, balance.currency_code, balance.available_balance))
     return Owner(user.id[:100], user.name[:200], tuple(wallets))
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -26,6 +27,10 @@ class Client:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+
+    def within(self, seconds: float) -> AbstractContextManager[None]:
+        """Give all requests of a block so many seconds together."""
+        return self._connection.within(seconds)
 
     # The account
 

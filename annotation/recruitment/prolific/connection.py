@@ -1,9 +1,11 @@
 """Requests to Prolific's API: time limit, rate limit, retries of reads, and one error (prolific.md, section 4.1)."""
 
 import json
+import math
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -17,6 +19,8 @@ SECONDS = 20.0
 # Of a read; a write is sent once, because a lost response does not say whether it happened.
 ATTEMPTS = 5
 LONGEST_WAIT = 30.0
+LARGEST_BODY = 20_000_000
+_CHUNK = 65_536
 _LONGEST_DETAIL = 500
 _BUSY = 429
 _AWAY = frozenset({502, 503, 504})
@@ -65,7 +69,17 @@ class Connection:
             )
         self._token, self._address = token, address.rstrip("/")
         self._attempts, self._sleep = attempts, sleep
-        self._pool = urllib3.PoolManager(timeout=urllib3.Timeout(seconds), retries=False)
+        self._seconds, self._until = seconds, math.inf
+        self._pool = urllib3.PoolManager(retries=False)
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Give all requests of a block so many seconds together."""
+        self._until = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._until = math.inf
 
     def request(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None) -> Reply:
         """Send a request and return the response. Raises ProlificError.
@@ -93,15 +107,40 @@ class Connection:
         try:
             # A redirect would carry the token elsewhere.
             response = self._pool.request(
-                method, f"{self._address}{target}", headers=headers, body=content, redirect=False
+                method,
+                f"{self._address}{target}",
+                headers=headers,
+                body=content,
+                redirect=False,
+                timeout=urllib3.Timeout(self._seconds_left()),
+                preload_content=False,
             )
+            data = self._receive(method, response)
         except (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError):
             raise ProlificError("Prolific cannot be reached. Try again later.", status=None, body=None) from None
         except urllib3.exceptions.HTTPError:
             raise self._no_reply(method) from None
+        body = _parse(data.replace(self._token.encode(), _HIDDEN.encode()))
         if response.status < 300:
-            return Reply(response.status, response.headers, _parse(response.data))
-        raise self._refusal(method, response)
+            return Reply(response.status, response.headers, body)
+        raise self._refusal(method, response, body)
+
+    def _seconds_left(self) -> float:
+        left = min(self._seconds, self._until - time.monotonic())
+        if left <= 0:
+            raise ProlificError("Prolific answers too slowly. Try again later.", status=None, body=None)
+        return left
+
+    def _receive(self, method: str, response: urllib3.BaseHTTPResponse) -> bytes:
+        """Return the body. One that trickles in, or does not end, is no reply."""
+        data = bytearray()
+        while chunk := response.read1(_CHUNK):
+            data += chunk
+            if len(data) > LARGEST_BODY or time.monotonic() > self._until:
+                response.close()
+                raise self._no_reply(method)
+        response.release_conn()
+        return bytes(data)
 
     def _no_reply(self, method: str) -> ProlificError:
         if method == "GET":
@@ -109,9 +148,8 @@ class Connection:
         sentence = "Prolific did not answer, so this may have been done or not. Check it on Prolific first."
         return ProlificError(sentence, status=None, body=None, is_uncertain=True)
 
-    def _refusal(self, method: str, response: urllib3.BaseHTTPResponse) -> ProlificError:
+    def _refusal(self, method: str, response: urllib3.BaseHTTPResponse, body: Any) -> ProlificError:
         status = response.status
-        body = _parse(response.data.replace(self._token.encode(), _HIDDEN.encode()))
         is_uncertain = status >= 500 and method != "GET"
         retry_after = _seconds(response.headers.get("Retry-After", ""))
         sentence = _sentence(status, _details(body))

@@ -73,8 +73,14 @@ class ComparisonFilters:
 
 
 def kind_and_variant(kind: str, variant: str) -> str:
-    """Return the kind and variant of a question as pages name them. Example: "image_to_text: negative_image"."""
+    """Return the kind and variant of a question as addresses name them. Example: "image_to_text: negative_image"."""
     return f"{kind}: {variant}" if variant else kind
+
+
+def describe_kind(kind: str, variant: str) -> str:
+    """Return the title of a kind, with the variant. Example: "Pick the caption that describes an image · swap"."""
+    title = get_kind(kind).title
+    return f"{title} · {variant}" if variant else title
 
 
 def human_model_disagreements(project: Project, study: Study | None = None) -> list[Disagreement]:
@@ -275,6 +281,10 @@ class Line:
     shown: QuestionContent
     choices: Sequence[Choice]
     others: Sequence[str]
+
+    @property
+    def asked(self) -> str:
+        return describe_kind(self.disagreement.kind, self.disagreement.variant)
 
     @property
     def share(self) -> float:

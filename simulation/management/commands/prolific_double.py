@@ -50,8 +50,12 @@ class Command(BaseCommand):
                 options["folder"],
                 **{name: options[name] for name in ("token", "port", "balance", "slow_seconds")},
             )
+        except OverflowError as error:
+            raise CommandError(f"--port is {options['port']}. Write a number from 0 to 65535.") from error
         except OSError as error:
-            raise CommandError(f"The port {options['port']} cannot be used: {error.strerror}.") from error
+            # Errors of sockets name no file.
+            unusable = f"The folder {options['folder']}" if error.filename else f"The port {options['port']}"
+            raise CommandError(f"{unusable} cannot be used: {error.strerror}.") from error
         with closing(double):
             for switch in options["switch"]:
                 _turn_on(double, switch)

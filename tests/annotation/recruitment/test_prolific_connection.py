@@ -1,9 +1,14 @@
+import json
 import traceback
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from time import sleep
 
 import pytest
 
+from annotation.recruitment.prolific import connection as module
+from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import Connection, ProlificError
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
@@ -200,3 +205,51 @@ def test_a_response_that_breaks_off_is_none() -> None:
         connection, _ = connected(receiver)
         with pytest.raises(ProlificError, match="may have been done or not"):
             connection.request("POST", ME)
+
+
+def test_the_token_stays_out_of_the_error_about_a_success_that_cannot_be_read() -> None:
+    with receiving(answer_with(200, f'{{"token": "{TOKEN}"}}'.encode())) as receiver:
+        client = Client(connected(receiver)[0])
+        with pytest.raises(ProlificError, match="a form that this version does not know") as raised:
+            client.read_user()
+    assert raised.value.body == {"token": "[token]"}
+
+
+def never_end(handler: BaseHTTPRequestHandler, request: Request) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    with suppress(OSError):
+        while True:
+            handler.wfile.write(b" ")
+            sleep(0.01)
+
+
+def test_a_response_that_trickles_in_is_not_waited_for() -> None:
+    """Each byte comes in time, so only the time for all of them ends it."""
+    with receiving(never_end) as receiver:
+        connection, _ = connected(receiver)
+        with connection.within(0.2), pytest.raises(ProlificError, match="did not answer, so this may have been done"):
+            connection.request("POST", ME)
+
+
+def test_a_response_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGEST_BODY", 3)
+    with receiving(never_end) as receiver:
+        connection, waits = connected(receiver)
+        with pytest.raises(ProlificError, match="Prolific did not answer"):
+            connection.request("GET", ME)
+    assert len(waits) == 4
+
+
+def test_a_list_without_end_is_not_read() -> None:
+    """Each page names another one that was not read yet."""
+
+    def answer(handler: BaseHTTPRequestHandler, request: Request) -> None:
+        following = {"next": {"href": f"/api/v1/workspaces/?page={len(receiver.requests)}"}}
+        answer_with(200, json.dumps({"results": [], "_links": following}).encode())(handler, request)
+
+    with receiving(answer) as receiver:
+        connection, _ = connected(receiver)
+        client = Client(connection)
+        with client.within(0.3), pytest.raises(ProlificError, match="Try again later"):
+            client.list_workspaces()

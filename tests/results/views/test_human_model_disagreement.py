@@ -64,6 +64,9 @@ def test_counts_and_lists_are_the_same(client: Client) -> None:
     assert "1 question about 1 instance." in words_of(
         client.get(PAGE, {"way": "models", "study": "again", "asked": "image_to_text: image"})
     )
+    option = '<option value="image_to_text: image">Pick the caption that describes an image · image</option>'
+    assert option in text
+    assert "Pick the caption that describes an image · image · again" in text
     assert [count for _, _, count, _ in page.context["ways"]] == [3, 2]
     for _, _, count, query in page.context["ways"]:
         assert client.get(f"{PAGE}?{query}").context["lines"].paginator.count == count

@@ -147,6 +147,24 @@ def test_the_command_refuses_a_switch_that_does_not_exist(tmp_path: Path) -> Non
         call_command("prolific_double", "--port", "0", "--folder", tmp_path, "--switch", "quick")
 
 
+def test_the_command_refuses_what_is_not_a_folder(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.touch()
+    with pytest.raises(CommandError, match=r"The folder \S+/notes\.txt cannot be used: File exists\."):
+        call_command("prolific_double", "--port", "0", "--folder", file)
+
+
+def test_the_command_refuses_a_port_that_is_in_use(local: Local, tmp_path: Path) -> None:
+    port = local.double.address.rpartition(":")[2]
+    with pytest.raises(CommandError, match=f"The port {port} cannot be used: Address already in use"):
+        call_command("prolific_double", "--port", port, "--folder", tmp_path / "another")
+
+
+def test_the_command_refuses_a_number_that_no_port_has(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="--port is 70000"):
+        call_command("prolific_double", "--port", "70000", "--folder", tmp_path)
+
+
 def test_the_command_runs_the_platform_with_its_switches_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

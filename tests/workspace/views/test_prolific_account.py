@@ -1,16 +1,21 @@
 """The page of the account at Prolific: an owner saves a token that works, tests it and deletes it."""
 
 import logging
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.signals import got_request_exception
+from django.http import HttpRequest
 from django.test import Client
+from django.views.debug import ExceptionReporter
 from pytest_django import Settings
 
 from annotation.actions.recruiting.prolific_account import connect
 from annotation.models import ProlificAccount
+from annotation.recruitment.prolific.connection import Connection
 from background.sealed_secrets import unseal
 from simulation.prolific_double.switches import Switch
 from studies.models import Event
@@ -120,6 +125,30 @@ def test_a_token_under_a_lost_key_is_to_be_saved_again(local: Local, owner: Clie
     owner.force_login(User.objects.get(username="owner"))
     page = owner.post(f"{PAGE}try/", follow=True).content.decode()
     assert "encrypted under a key that this site no longer has. Save the token again." in page
+
+
+@pytest.mark.parametrize(("address", "form"), [("", {"token": TOKEN}), ("try/", {})])
+def test_the_token_stays_out_of_reports_of_errors(
+    local: Local, owner: Client, monkeypatch: pytest.MonkeyPatch, address: str, form: dict[str, str]
+) -> None:
+    owner.post(PAGE, {"token": TOKEN})
+    reports = []
+
+    def report(request: HttpRequest, **others: object) -> None:
+        reports.append(ExceptionReporter(request, *sys.exc_info()).get_traceback_html())
+
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(Connection, "_seconds_left", fail)
+    owner.raise_request_exception = False
+    got_request_exception.connect(report)
+    try:
+        assert owner.post(f"{PAGE}{address}", form).status_code == 500
+    finally:
+        got_request_exception.disconnect(report)
+    assert len(reports) == 1
+    assert TOKEN not in reports[0]
 
 
 def test_a_token_is_deleted(local: Local, owner: Client) -> None:

@@ -44,6 +44,7 @@ def prolific_account(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(Verb.MANAGE_PROLIFIC)
 @require_POST
+@sensitive_variables()
 def try_out(request: HttpRequest, project: Project) -> HttpResponse:
     """Ask Prolific whether the saved token still works."""
     account = get_object_or_404(ProlificAccount, project=project)
