@@ -1,7 +1,6 @@
 """Studies, places, submissions and money of the local platform (prolific.md, sections 3, 4 and 9).
 
-Where Prolific publishes nothing, this is assumed: a reservation that ran out is TIMED-OUT, a code that asks for a
-return leaves the submission in AWAITING REVIEW, and a researcher's code completes only an ACTIVE submission.
+What is assumed where Prolific publishes nothing stands in docs/prolific.md.
 """
 
 import math
