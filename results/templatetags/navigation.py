@@ -32,7 +32,7 @@ OTHERS_SHOWN = 12
 ENTRIES: Mapping[str, str] = {
     "project": "overview",
     **dict.fromkeys(("instances", "instance", "tag_instances", "export_instances", "ask_again"), "instances"),
-    "take_out_instances": "instances",
+    **dict.fromkeys(("instance_by_id", "take_out_instances"), "instances"),
     **dict.fromkeys(("near_duplicates", "project_imports", "new_import", "import", "import_problems"), "instances"),
     **dict.fromkeys(("project_pipelines", "pipeline"), "instances"),
     **dict.fromkeys(("upload_mapping", "import_mapping", "new_hub_download", "hub_download"), "instances"),
@@ -47,6 +47,7 @@ ENTRIES: Mapping[str, str] = {
     "project_events": "activity",
     **dict.fromkeys(("project_members", "project_groups", "webhooks", "remove_member", "archive_project"), "settings"),
     **dict.fromkeys(("delete_project", "invite_member", "webhook_key"), "settings"),
+    **dict.fromkeys(("prolific_account", "prolific_account_try"), "settings"),
 }
 # State of a study -> URL name, label and needed right of the one primary action of its pages.
 PRIMARY: Mapping[str, tuple[str, str, Verb]] = {

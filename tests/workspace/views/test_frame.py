@@ -68,6 +68,13 @@ def test_pages_of_new_studies_are_marked_as_studies_in_the_rail(client: Client, 
     assert entry_of(words_of(client.get(f"{PROJECT}{address}", follow=True))) == "Studies"
 
 
+def test_other_pages_are_marked_in_the_rail_too(client: Client, study: Study) -> None:
+    instance = study.project.instances.first()
+    assert instance is not None
+    assert entry_of(words_of(client.get(f"{PROJECT}instances/by-id/{instance.pk}/"))) == "Instances"
+    assert entry_of(words_of(client.get(f"{PROJECT}prolific/"))) == "Settings"
+
+
 def test_a_project_that_needs_somebody_says_so_in_words(client: Client, study: Study) -> None:
     Study.objects.update(completed_at=NOON)
     page = words_of(client.get("/"))
