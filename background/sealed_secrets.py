@@ -34,6 +34,22 @@ def seal_again(sealed: str) -> str:
         raise CannotUnseal from error
 
 
+def keyed_digest(text: str, *, purpose: str) -> str:
+    """Return a digest (HMAC-SHA256, 64 hexadecimal digits) by which rows are found without storing `text`.
+
+    It is made with the newest key. purpose: what the digests are of, so that equal texts of two kinds differ.
+    """
+    return keyed_digests(text, purpose=purpose)[0]
+
+
+def keyed_digests(text: str, *, purpose: str) -> list[str]:
+    """Return the digests of `text` under all keys of the site, the newest first: rows may have an older one."""
+    return [
+        salted_hmac(f"digest of {purpose}", text, secret=secret, algorithm="sha256").hexdigest()
+        for secret in _secrets()
+    ]
+
+
 def _fernet() -> MultiFernet:
     """Encrypts with the newest of `ENCRYPTION_KEYS`; decrypts with all of them, and with the site's secret key."""
     return MultiFernet(list(map(_derive, _secrets())))

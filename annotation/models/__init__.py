@@ -1,8 +1,9 @@
+from annotation.models.payments import Payment
 from annotation.models.people import Annotator, EntryEvent, GroupMember, Removal
-from annotation.models.prolific_accounts import ProlificAccount
+from annotation.models.prolific import ProlificAccount, ProlificStudy, ReceivedWebhook, Submission
 from annotation.models.responses import AnswerNotice, Decision, Draft, PracticeAnswer, Report, Response, Skip
 from annotation.models.seats import Seat, Slot
-from annotation.models.sessions import Session, SessionState
+from annotation.models.sessions import Identity, Session, SessionState
 
 __all__ = [
     "Annotator",
@@ -11,8 +12,12 @@ __all__ = [
     "Draft",
     "EntryEvent",
     "GroupMember",
+    "Identity",
+    "Payment",
     "PracticeAnswer",
     "ProlificAccount",
+    "ProlificStudy",
+    "ReceivedWebhook",
     "Removal",
     "Report",
     "Response",
@@ -21,4 +26,5 @@ __all__ = [
     "SessionState",
     "Skip",
     "Slot",
+    "Submission",
 ]

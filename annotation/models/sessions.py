@@ -28,6 +28,15 @@ class SessionState(models.TextChoices):
     WAITED = "waited", "Waited, and nothing came"
 
 
+class Identity(models.TextChoices):
+    """Who says that the ids of an arrival are right."""
+
+    SIGNED = "signed", "The link was signed by Prolific"
+    CONFIRMED = "confirmed", "Prolific confirmed the submission"
+    UNVERIFIED = "unverified", "Not verified: Prolific could not be asked yet"
+    MISMATCH = "mismatch", "Prolific says that the submission is somebody else's"
+
+
 S = SessionState
 REMOVING = frozenset({S.WITHDRAWN, S.STOPPED})
 LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED}) | REMOVING
@@ -78,6 +87,14 @@ class Session(NumberedRow):
     provider = models.CharField(max_length=20)
     provider_session_id = models.CharField(max_length=200)
     provider_study_id = models.CharField(max_length=200, blank=True)
+    identity = models.CharField(
+        max_length=20,
+        choices=Identity.choices,
+        default="",
+        blank=True,
+        db_default="",
+        help_text="Whether its ids are its annotator's own. Empty: nothing was checked, as without an account.",
+    )
     state = models.CharField(max_length=20, choices=SessionState.choices, default=SessionState.CONSENT)
     state_before_lapse = models.CharField(max_length=20, blank=True)
     questions_total = models.PositiveIntegerField(help_text="Questions given to this session so far.")

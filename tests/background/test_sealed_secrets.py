@@ -4,7 +4,7 @@ import pytest
 import time_machine
 from pytest_django import Settings
 
-from background.sealed_secrets import CannotUnseal, seal, seal_again, unseal
+from background.sealed_secrets import CannotUnseal, keyed_digest, keyed_digests, seal, seal_again, unseal
 from tests.factories import NOON
 
 DAY = timedelta(days=1)
@@ -72,3 +72,14 @@ def test_encrypting_again_keeps_the_age(settings: Settings) -> None:
     settings.ENCRYPTION_KEYS = [NEW]
     with time_machine.travel(NOON + DAY + timedelta(seconds=1), tick=False), pytest.raises(CannotUnseal):
         unseal(seal_again(sealed), within=DAY)
+
+
+def test_a_digest_finds_what_an_older_key_digested_and_tells_purposes_apart(settings: Settings) -> None:
+    settings.ENCRYPTION_KEYS = ["old" * 12]
+    old = keyed_digest("5f0000000000000000000001", purpose="people")
+    settings.ENCRYPTION_KEYS = ["new" * 12, "old" * 12]
+    digests = keyed_digests("5f0000000000000000000001", purpose="people")
+    assert digests[0] == keyed_digest("5f0000000000000000000001", purpose="people") != old
+    assert old in digests[1:]
+    assert old not in keyed_digests("5f0000000000000000000001", purpose="sessions")
+    assert old not in keyed_digests("5f0000000000000000000002", purpose="people")
