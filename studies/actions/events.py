@@ -109,6 +109,11 @@ class What(StrEnum):
     DELIVERY_REPEATED = "delivery repeated"
     PROLIFIC_ACCOUNT_CONNECTED = "prolific account connected"
     PROLIFIC_ACCOUNT_REMOVED = "prolific account removed"
+    PROLIFIC_WEBHOOKS_CONFIRMED = "prolific webhooks confirmed"
+    SUBMISSION_FLAGGED = "submission flagged"
+    SUBMISSION_FITS = "submission fits"
+    SUBMISSION_COMPLETED = "submission completed"
+    IDENTITY_REFUTED = "submission of somebody else"
     ANSWERS_SIMULATED = "answers simulated"
     STUDY_REPLAYED = "study replayed"
 

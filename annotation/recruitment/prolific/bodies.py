@@ -136,6 +136,7 @@ class NewStudy(RequestBody):
     project: str | None = None
     prolific_id_option: Literal["url_parameters"] = "url_parameters"
     study_labels: tuple[Literal["annotation"], ...] = ("annotation",)
+    is_external_study_url_secure: bool | None = None
 
 
 class StudyChanges(RequestBody):
@@ -346,3 +347,9 @@ class Page(ResponseBody, Generic[Item]):
 
     results: tuple[Item, ...]
     links: Links = Field(Links(), alias="_links", json_schema_extra={"undocumented": True})
+
+
+class KeySet(ResponseBody):
+    """The public keys with which Prolific signs links, as JSON Web Keys."""
+
+    keys: tuple[dict[str, Any], ...]
