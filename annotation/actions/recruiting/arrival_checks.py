@@ -19,7 +19,7 @@ from annotation.actions.arriving import suspicious_arrivals
 from annotation.actions.recruiting import reconciliation, signing_keys
 from annotation.actions.recruiting.prolific_account import connect
 from annotation.actions.recruiting.reconciliation import There
-from annotation.errors import BadEntry, CannotTakePart, OtherPerson
+from annotation.errors import CannotTakePart, LinkExpired, OtherPerson
 from annotation.models import EntryEvent, Identity, ProlificAccount, ProlificStudy, Session, SessionState
 from annotation.recruitment.base import Entry, normalize_id
 from annotation.recruitment.prolific import bodies, signed_links
@@ -67,7 +67,7 @@ def is_person(session: Session, participant: str) -> bool:
 def check_link(arrival: Arrival, *, now: datetime) -> str:
     """Return a proof for `check` that Prolific signed the link; "" if it did not, or cannot be asked for its keys.
 
-    Raises BadEntry if the link has expired or is not what Prolific signed.
+    Raises LinkExpired, or OtherPerson if the link is not what Prolific signed.
     """
     expected = _expected(arrival)
     if expected is None:
@@ -78,8 +78,9 @@ def check_link(arrival: Arrival, *, now: datetime) -> str:
     try:
         is_verified = _verify(token, arrival, expected, now)
     except signed_links.ExpiredLink:
-        raise BadEntry(
-            gettext("This link has expired."), gettext("Go back to Prolific and press the study link again.")
+        raise LinkExpired(
+            gettext("Links from Prolific are valid for two minutes."),
+            gettext("Go back to Prolific and press the study link again. If this page returns, tell the researcher."),
         ) from None
     except signed_links.ForgedLink as error:
         logger.warning("A link to study %s was refused: %s", arrival.study.pk, error)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation.actions import sessions
 from annotation.actions.ending import platform_outcome
@@ -101,8 +101,14 @@ def is_due(now: datetime) -> Q:
     return Q(due_at__lte=now) | Q(due_at=None, status__in=_OPEN)
 
 
+def followed(studies: QuerySet[ProlificStudy]) -> QuerySet[ProlificStudy]:
+    """Return those that are open, or that are still read."""
+    published = studies.exclude(remote_id="").exclude(status__in=_NOT_PUBLISHED)
+    return published.filter(Q(due_at__isnull=False) | Q(status__in=_OPEN))
+
+
 def due_studies(*, now: datetime) -> list[int]:
-    found = ProlificStudy.objects.filter(is_due(now)).exclude(remote_id="").exclude(status__in=_NOT_PUBLISHED)
+    found = followed(ProlificStudy.objects.filter(is_due(now)))
     return list(found.order_by("due_at", "pk").values_list("pk", flat=True))
 
 

@@ -45,6 +45,7 @@ PRIVATE = {
     "/projects/birds/prolific/": owners_alone((FINE, 409)),
     # Under a key that the site does not have.
     "/projects/birds/prolific/try/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/prolific/webhooks/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/prolific/remove/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # Without an address; with none of the choices.
     "/projects/birds/webhooks/": owners_alone((FINE, 409)),
@@ -244,7 +245,7 @@ FORMS_OF_OWNERS = FORMS_OF_EDITORS | {
     *("find_person", "invite_member", "cancel_invitation", "change_role", "remove_member"),
     "project_groups",
     *("rename_project", "archive_project"),
-    *("prolific_account", "prolific_account_try", "prolific_account_remove"),
+    *("prolific_account", "prolific_account_try", "prolific_account_remove", "prolific_webhooks"),
     *("webhooks", "webhook_key", "webhook_try", "webhook_delete"),
 }
 FORMS = {"viewer": set[str](), "editor": FORMS_OF_EDITORS, "owner": FORMS_OF_OWNERS}

@@ -22,6 +22,7 @@ from annotation.recruitment.prolific.connection import ProlificError
 from results.views.guards import project_view, signed_in_user
 from studies.models import Project
 from studies.permissions import Verb
+from workspace.views.projects.prolific_webhooks import webhooks_section
 
 
 @sensitive_post_parameters("token")
@@ -68,7 +69,7 @@ def remove(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _page(request: HttpRequest, project: Project, *, status: int = 200, **more: Any) -> HttpResponse:
     account = ProlificAccount.objects.filter(project=project).select_related("saved_by").first()
-    context = {"project": project, "account": account, **more}
+    context = {"project": project, "account": account, **webhooks_section(account), **more}
     return render(request, "workspace/prolific_account.html", context, status=status)
 
 
