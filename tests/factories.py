@@ -27,7 +27,8 @@ from annotation.actions import sessions
 from annotation.actions.answering import advance_session
 from annotation.actions.deciding.decisions import rule_input
 from annotation.actions.launching.launch import launch
-from annotation.models import Annotator, Decision, Response, Seat, Session, SessionState, Slot
+from annotation.actions.recruiting.panel import add_to_panel
+from annotation.models import Annotator, Decision, PanelMember, Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from annotation.recruitment.base import Entry
 from predictions.models import Model, Prediction
@@ -427,3 +428,9 @@ def arrive_at_work(study: Study, person: str = "ann", *, session: str = "", now:
     sessions.consent(session=started, agreed=True, now=now)
     advance_session.begin(session=started, part=0, now=now)
     return started
+
+
+def member_of_panel(address: str, *, project: Project | None = None) -> PanelMember:
+    """Add somebody to a project's panel."""
+    [member] = add_to_panel(project=project or make_project("birds"), addresses=[address], by=TESTS, now=NOON)
+    return member

@@ -20,7 +20,7 @@ from annotation.actions.ending.time_checks import accept_times
 from annotation.actions.launching import complete_study, extend_study
 from annotation.actions.launching.launch import launch
 from annotation.actions.launching.study_jobs import cancel_study_job, request_extension, request_launch
-from annotation.actions.recruiting import prolific_account
+from annotation.actions.recruiting import panel, prolific_account
 from annotation.actions.removing import removals, retire_questions
 from annotation.actions.sessions import end_early, end_sessions_from_network
 from annotation.models import ProlificAccount, Session, SessionState
@@ -59,6 +59,7 @@ from tests.factories import (
     make_model,
     make_person,
     make_project,
+    member_of_panel,
 )
 from tests.jobs import run_now
 from tests.predictions.result_files import add_instance, result, write_results
@@ -311,6 +312,14 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         lambda _: with_fixed(
             set_group, project=make_project(), group="testers", provider="prolific", people=["ann", "ben"]
         ),
+    ),
+    "add_to_panel": (
+        "panel members added",
+        lambda _: with_fixed(panel.add_to_panel, project=make_project(), addresses=["ann@example.org"]),
+    ),
+    "remove_from_panel": (
+        "panel member removed",
+        lambda _: with_fixed(panel.remove_from_panel, member=member_of_panel("ann@example.org", project=make_project())),
     ),
     "change_state": ("study closed", lambda _: with_fixed(change_state, study=visited(), to=StudyState.CLOSED)),
     "create_once": ("study created", lambda _: with_fixed(drafts.create_once, project=make_project(), source=ANOTHER)),

@@ -57,6 +57,8 @@ class What(StrEnum):
     MODEL_DELETED = "model deleted"
     DATASET_SET = "dataset set"
     GROUP_SET = "group set"
+    PANEL_MEMBERS_ADDED = "panel members added"
+    PANEL_MEMBER_REMOVED = "panel member removed"
     STUDY_CREATED = "study created"
     STUDY_DUPLICATED = "study duplicated"
     STUDY_CHANGED = "study changed"

@@ -408,6 +408,8 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.WEBHOOK_SWITCHED_ON: _say_numbers("switched the webhook to {host} on again"),
     What.WEBHOOK_TRIED: _say_numbers("sent a test message to {host}"),
     What.DELIVERY_REPEATED: _say_numbers("sent a message about {topic} to {host} again"),
+    What.PANEL_MEMBERS_ADDED: _say_numbers("added {people:,} people to the panel"),
+    What.PANEL_MEMBER_REMOVED: _say_numbers("removed somebody from the panel"),
     What.PROLIFIC_ACCOUNT_CONNECTED: _say_numbers("saved a token of an account at Prolific"),
     What.PROLIFIC_ACCOUNT_REMOVED: _say_numbers("deleted the token of the account at Prolific"),
     What.ANSWERS_SIMULATED: _say_numbers("simulated {annotators:annotator} in {study}, seed {seed}"),
