@@ -319,7 +319,9 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     ),
     "remove_from_panel": (
         "panel member removed",
-        lambda _: with_fixed(panel.remove_from_panel, member=member_of_panel("ann@example.org", project=make_project())),
+        lambda _: with_fixed(
+            panel.remove_from_panel, member=member_of_panel("ann@example.org", project=make_project())
+        ),
     ),
     "change_state": ("study closed", lambda _: with_fixed(change_state, study=visited(), to=StudyState.CLOSED)),
     "create_once": ("study created", lambda _: with_fixed(drafts.create_once, project=make_project(), source=ANOTHER)),

@@ -8,8 +8,24 @@ from django.db.models import Exists, OuterRef
 
 from annotation.actions.arriving import suspicious_arrivals
 from annotation.actions.removing import reopen_places
-from annotation.models import Annotator, EntryEvent, GroupMember, Removal, Report, Response, Seat, Session, Skip, Slot
+from annotation.models import (
+    Annotator,
+    EntryEvent,
+    GroupMember,
+    PanelMember,
+    Payment,
+    Removal,
+    Report,
+    Response,
+    Seat,
+    Session,
+    Skip,
+    Slot,
+    Submission,
+)
+from studies.errors import StudyError
 from studies.models import Project, Study
+from studies.wording import format_count
 
 
 @dataclass(frozen=True)
@@ -24,9 +40,13 @@ class DeletedRows:
 def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     """Delete what `project` knows of `annotator`, and the annotator if no other project knows them.
 
+    Payments and submissions on Prolific stay in the books, without saying whose they are. Raises StudyError while a
+    payment is not settled.
+
     Their answers must have been removed before, in the same transaction (`removals.withdraw`). Their places are free
     afterwards. Their entry events stay as counts, without their digest.
     """
+    _let_go_of_payments(annotator, project)
     for study in Study.objects.filter(project=project):
         who = suspicious_arrivals.digest(study=study, person=annotator.provider_id)
         EntryEvent.objects.filter(study=study, who=who).update(who="")
@@ -45,11 +65,27 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     sat.delete()
     Removal.objects.filter(annotator=annotator, project=project).delete()
     GroupMember.objects.filter(annotator=annotator, project=project).delete()
+    PanelMember.objects.filter(annotator=annotator, project=project).delete()
     delete_unknown([annotator.pk])
     return DeletedRows(responses=responses, sessions=sessions)
 
 
+def _let_go_of_payments(annotator: Annotator, project: Project) -> None:
+    payments = Payment.objects.filter(annotator=annotator, study__project=project)
+    open_ones = payments.exclude(state__in=Payment.SETTLED).count()
+    if open_ones:
+        raise StudyError(
+            f"{format_count(open_ones, 'payment')} to this person {'is' if open_ones == 1 else 'are'} not settled yet. "
+            "Send, settle or cancel them first."
+        )
+    payments.update(annotator=None, session=None, note="")
+    # The digest stays: otherwise the submission would be read from Prolific anew.
+    Submission.objects.filter(session__annotator=annotator, session__study__project=project).update(
+        sealed_id="", entered_code=""
+    )
+
+
 def delete_unknown(annotators: Collection[int]) -> None:
     """Delete those of `annotators`, by id, that no project knows any more."""
-    known = (Exists(model.objects.filter(annotator=OuterRef("pk"))) for model in (Session, GroupMember))
+    known = (Exists(model.objects.filter(annotator=OuterRef("pk"))) for model in (Session, GroupMember, PanelMember))
     Annotator.objects.filter(*(~each for each in known), pk__in=annotators).delete()
