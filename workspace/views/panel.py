@@ -33,9 +33,11 @@ def home(request: HttpRequest) -> HttpResponse:
     annotator = _signed_in(request)
     if annotator is None:
         return render(request, "workspace/panel/sign_in.html", {"can_send": can_send()})
+    sittings = panel.sittings(annotator)
     context = {
         "open_studies": panel.open_studies(annotator, now=timezone.now()),
-        "sittings": panel.sittings(annotator),
+        "sittings": sittings,
+        "total": panel.total_of(sittings),
     }
     return render(request, "workspace/panel/home.html", context)
 

@@ -50,6 +50,23 @@ class Sitting:
         return None if self.took is None else round(self.took.total_seconds() / 60)
 
 
+@dataclass(frozen=True)
+class PaySum:
+    """What is owed and what was paid, in whole units of `currency`."""
+
+    currency: str
+    owed: Decimal
+    paid: Decimal
+
+
+@dataclass(frozen=True)
+class Total:
+    """Minutes of all ended sessions, and pay by currency."""
+
+    minutes: int
+    sums: list[PaySum]
+
+
 @transaction.atomic
 def add_to_panel(*, project: Project, addresses: Sequence[str], by: Actor, now: datetime) -> list[PanelMember]:
     """Add the people with these normalised addresses; return those who are new in the project."""
@@ -194,6 +211,20 @@ def sittings(annotator: Annotator) -> list[Sitting]:
     paid = Payment.objects.filter(annotator=annotator, state=Payment.State.PAID).order_by()
     sums = dict(paid.values_list("session").annotate(sum=Sum("amount")))
     return [_sitting(session, answers.get(session.pk, 0), sums.get(session.pk, Decimal(0))) for session in found]
+
+
+def total_of(sittings: Sequence[Sitting]) -> Total:
+    """Return the total of sessions; minutes are those of the sessions' times together, rounded once."""
+    took = sum((each.took for each in sittings if each.took is not None), timedelta())
+    sums = [
+        PaySum(
+            currency,
+            sum((each.owed for each in sittings if each.currency == currency), Decimal(0)),
+            sum((each.paid for each in sittings if each.currency == currency), Decimal(0)),
+        )
+        for currency in sorted({each.currency for each in sittings})
+    ]
+    return Total(round(took.total_seconds() / 60), sums)
 
 
 def _sitting(session: Session, answers: int, paid: Decimal) -> Sitting:

@@ -168,9 +168,8 @@ def test_the_page_shows_hours_and_pay(study: Study) -> None:
         **{"amount": Decimal("1.50"), "ordered_at": NOON, "state": Payment.State.PAID, "state_at": NOON},
     )
     page = words_of(browser.get("/panel/"))
-    assert "12 min" in page
-    assert 'data-title="Pay">USD 2.00' in page
-    assert 'data-title="Paid so far">USD 1.50' in page
+    assert "12 minutes in 1 session. Pay USD 2.00, of which USD 1.50 paid." in page
+    assert "12 min, 0 answers. Pay USD 2.00, paid USD 1.50." in page
 
 
 def test_strangers_and_removed_people_see_and_start_nothing(study: Study) -> None:
