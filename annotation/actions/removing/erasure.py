@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef
 from annotation.actions.arriving import suspicious_arrivals
 from annotation.actions.removing import reopen_places
 from annotation.models import Annotator, EntryEvent, GroupMember, Removal, Report, Response, Seat, Session, Skip, Slot
+from background.sealed_secrets import CannotUnseal
 from studies.models import Project, Study
 
 
@@ -27,9 +28,7 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     Their answers must have been removed before, in the same transaction (`removals.withdraw`). Their places are free
     afterwards. Their entry events stay as counts, without their digest.
     """
-    for study in Study.objects.filter(project=project):
-        who = suspicious_arrivals.digest(study=study, person=annotator.provider_id)
-        EntryEvent.objects.filter(study=study, who=who).update(who="")
+    clear_entry_events(annotator=annotator, project=project)
     reopen_places.free_places(annotator=annotator, project=project)
     # What is left: seats of sessions without answers, and unanswered slots.
     held = Seat.objects.select_for_update().filter(session__annotator=annotator, study__project=project)
@@ -47,6 +46,17 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     GroupMember.objects.filter(annotator=annotator, project=project).delete()
     delete_unknown([annotator.pk])
     return DeletedRows(responses=responses, sessions=sessions)
+
+
+def clear_entry_events(*, annotator: Annotator, project: Project) -> None:
+    """Let the entry events of `annotator` be counts. They stay as they are if no key of the site opens the id."""
+    try:
+        person = annotator.provider_id
+    except CannotUnseal:
+        return
+    for study in Study.objects.filter(project=project) if person else ():
+        who = suspicious_arrivals.digest(study=study, person=person)
+        EntryEvent.objects.filter(study=study, who=who).update(who="")
 
 
 def delete_unknown(annotators: Collection[int]) -> None:
