@@ -1,8 +1,6 @@
-from importlib import import_module
-
 from django.db import migrations, models
 
-encryption = import_module("annotation.migrations.0033_encrypt_ids")
+from annotation.migrations import _encrypt_ids
 
 
 class Migration(migrations.Migration):
@@ -13,7 +11,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunPython(encryption.encrypt, migrations.RunPython.noop),
+        migrations.RunPython(_encrypt_ids.encrypt, migrations.RunPython.noop),
         migrations.RemoveConstraint("annotator", "annotator_once_per_provider"),
         migrations.RemoveConstraint("session", "one_session_per_provider_session"),
         migrations.RemoveField("annotator", "provider_id"),
