@@ -51,6 +51,7 @@ from studies.models import (
     SurveyQuestion,
 )
 from studies.rules import Vote, decide
+from tests.people import make_annotator
 
 Row = TypeVar("Row", bound=DjangoModel)
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -308,7 +309,7 @@ def _make_question(study: Study, instance: Instance, answers: int) -> Question:
 
 def sit_down(study: Study, person: str, *, now: datetime = NOON, **fields: Any) -> Session:
     """Start a session of the Prolific participant `person` on the first free seat; it is at its first question."""
-    annotator, _ = Annotator.objects.get_or_create(provider="prolific", provider_id=person)
+    annotator = Annotator.objects.with_id("prolific", [person]).first() or make_annotator(person)
     seat = Seat.objects.filter(study=study, session=None, filled_at=None).order_by("survey__number", "number").first()
     state = fields.get("state", SessionState.WORKING)
     session = Session.objects.create(
@@ -317,7 +318,7 @@ def sit_down(study: Study, person: str, *, now: datetime = NOON, **fields: Any) 
         provider="prolific",
         **{
             "token": f"token-{study.slug}-{person}-{now:%H%M%S}",
-            "provider_session_id": f"submission-{person}-{now:%H%M%S}",
+            **Session.seal_id(f"submission-{person}-{now:%H%M%S}"),
             "provider_study_id": "prolific-study",
             "state": state,
             "questions_total": seat.slots.filter(answered_at=None).count() if seat else 0,

@@ -78,7 +78,7 @@ STEPS = named(
     annotation/ending.time_checks: check_times
     annotation/launching.complete_study: is_complete
     annotation/launching.reopen_studies: reopen reopen_asking reopen_with_open_slots
-    annotation/removing.erasure: delete_rows
+    annotation/removing.erasure: clear_entry_events delete_rows
     annotation/removing.redact_descriptions: redact
     annotation/removing.removals: lock remove_answers
     annotation/removing.reopen_places: free_places restore_places
@@ -134,7 +134,7 @@ OF_OWN_ACCOUNT = named(
 # What is kept can be made again from the rows it was made from: numbers of pages, and names.
 DERIVED = named(
     """
-    annotation/recruiting.prolific_account: seal_tokens_again
+    annotation/recruiting.encrypt_again: encrypt_ids_again encrypt_tokens_again
     predictions/duplicates: below compare_again embedding_in_use look_for_new
     results/cached_statistics: drop look_up compute_now make
     results/pseudonyms: name_annotators name_for_release

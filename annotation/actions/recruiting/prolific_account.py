@@ -9,7 +9,7 @@ from django.db import transaction
 from annotation.models import ProlificAccount
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import Connection, ProlificError
-from background.sealed_secrets import CannotUnseal, seal, seal_again, unseal
+from background.sealed_secrets import CannotUnseal, seal, unseal
 from studies.actions.events import Actor, What, person, record
 from studies.models import Project
 
@@ -89,18 +89,3 @@ def remove_account(*, account: ProlificAccount, by: Actor, now: datetime) -> Non
     """Delete the token of a project. On Prolific it stays valid until it is deleted there."""
     record(project=account.project, what=What.PROLIFIC_ACCOUNT_REMOVED, by=by, now=now)
     account.delete()
-
-
-def seal_tokens_again() -> tuple[int, int]:
-    """Encrypt all tokens under the newest key; return how many were, and how many no key of the site opens."""
-    sealed = lost = 0
-    for account in ProlificAccount.objects.order_by("pk"):
-        try:
-            again = seal_again(account.sealed_token)
-        except CannotUnseal:
-            lost += 1
-        else:
-            # A token that was replaced meanwhile is under the newest key already.
-            unchanged = ProlificAccount.objects.filter(pk=account.pk, sealed_token=account.sealed_token)
-            sealed += unchanged.update(sealed_token=again)
-    return sealed, lost

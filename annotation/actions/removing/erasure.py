@@ -23,6 +23,7 @@ from annotation.models import (
     Slot,
     Submission,
 )
+from background.sealed_secrets import CannotUnseal
 from studies.errors import StudyError
 from studies.models import Project, Study
 from studies.wording import format_count
@@ -47,9 +48,7 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     afterwards. Their entry events stay as counts, without their digest.
     """
     _let_go_of_payments(annotator, project)
-    for study in Study.objects.filter(project=project):
-        who = suspicious_arrivals.digest(study=study, person=annotator.provider_id)
-        EntryEvent.objects.filter(study=study, who=who).update(who="")
+    clear_entry_events(annotator=annotator, project=project)
     reopen_places.free_places(annotator=annotator, project=project)
     # What is left: seats of sessions without answers, and unanswered slots.
     held = Seat.objects.select_for_update().filter(session__annotator=annotator, study__project=project)
@@ -83,6 +82,17 @@ def _let_go_of_payments(annotator: Annotator, project: Project) -> None:
     Submission.objects.filter(session__annotator=annotator, session__study__project=project).update(
         sealed_id="", entered_code=""
     )
+
+
+def clear_entry_events(*, annotator: Annotator, project: Project) -> None:
+    """Let the entry events of `annotator` be counts. They stay as they are if no key of the site opens the id."""
+    try:
+        person = annotator.provider_id
+    except CannotUnseal:
+        return
+    for study in Study.objects.filter(project=project) if person else ():
+        who = suspicious_arrivals.digest(study=study, person=person)
+        EntryEvent.objects.filter(study=study, who=who).update(who="")
 
 
 def delete_unknown(annotators: Collection[int]) -> None:

@@ -21,6 +21,7 @@ from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym, Release, ReleasePseudonym
 from studies.models import Event, Project
 from tests.factories import NOON, member_of_panel
+from tests.people import digest_of
 from tests.removing import REMOVED, person, withdraw
 from tests.results.actions.test_image_exports import store_pictures
 from tests.results.queries.test_report_rows import make_whole_pipeline
@@ -94,7 +95,7 @@ def test_somebody_who_withdrew_before_may_be_forgotten_later(released: Release, 
     with pytest.raises(CommandError, match="no longer available"):
         write(released.project, "v1", tmp_path)
     forget(annotator=person("ben"), project=released.project, by="tests", now=REMOVED)
-    assert not Annotator.objects.filter(provider_id="ben").exists()
+    assert not Annotator.objects.filter(id_digest=digest_of("ben")).exists()
     assert len(table(write(released.project, "v1", tmp_path), "responses")) == 19
 
 

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0031_recruitment_and_payments'),
+        ('annotation', '0034_remove_clear_ids'),
         ('studies', '0039_imports_say_that_images_lack'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
