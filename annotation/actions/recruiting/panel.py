@@ -98,7 +98,7 @@ def _known(address: str) -> QuerySet[PanelMember]:
 
 
 def _new_annotator() -> Annotator:
-    return Annotator.objects.create(provider=invite.PROVIDER, provider_id=invite.new_member())
+    return Annotator.objects.create(provider=invite.PROVIDER, **Annotator.seal_id(invite.new_member()))
 
 
 @transaction.atomic
