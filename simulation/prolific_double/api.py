@@ -203,6 +203,36 @@ def create_study(call: Call) -> Result:
     return Result(_study(call.platform, call.platform.create_study(call.body)), 201)
 
 
+@route("GET", "/studies/", has_plain_errors=True)
+def list_studies(call: Call) -> Result:
+    return _page(call, [_study(call.platform, study) for study in call.platform.store.list("study")])
+
+
+@route("GET", "/studies/{}/cost/", has_plain_errors=True)
+def read_cost(call: Call) -> Result:
+    platform, study = call.platform, call.platform.study(call.id)
+    paid: Counter[str] = Counter()
+    for submission in platform.submissions(study["id"]):
+        for payment in platform.store.list("payment", owner=submission["id"]):
+            paid["bonuses" if payment["why"] == "bonus" else "rewards"] += payment["cents"]
+    if call.query.get("is_projected") == "true":
+        paid["rewards"] = study["reward"] * study["total_available_places"]
+    currency = platform.currency()
+
+    def parts(cents: int) -> Document:
+        amounts = {"rewards": cents, "fees": fee_of(cents), "tax": 0}
+        return {name: {"amount": amount, "currency": currency} for name, amount in amounts.items()}
+
+    return Result({"rewards": parts(paid["rewards"]), "bonuses": parts(paid["bonuses"])})
+
+
+@route("POST", "/study-cost-calculator/", has_plain_errors=True)
+def calculate_cost(call: Call) -> Result:
+    call.need("reward", "total_available_places")
+    rewards = call.body["reward"] * call.body["total_available_places"]
+    return Result({"total_cost": rewards + fee_of(rewards)})
+
+
 @route("GET", "/studies/{}/")
 def read_study(call: Call) -> Result:
     return Result(_study(call.platform, call.platform.study(call.id)))

@@ -106,8 +106,10 @@ class SelectFilter(RequestBody):
 
 
 class Range(RequestBody):
-    lower: float | None = None
-    upper: float | None = None
+    """Bounds of a filter; dates are texts."""
+
+    lower: int | float | str | None = None
+    upper: int | float | str | None = None
 
 
 class RangeFilter(RequestBody):
@@ -164,8 +166,46 @@ class Study(ResponseBody):
     currency_code: str = undocumented("")
 
 
+class ListedStudy(ResponseBody):
+    """A study as lists have it."""
+
+    id: str
+    name: str
+    internal_name: str | None = None
+    status: AnyStudyStatus = ""
+
+
 class StudyTransition(RequestBody):
     action: StudyAction
+
+
+class CostQuestion(RequestBody):
+    reward: int
+    total_available_places: int
+
+
+class CostAnswer(ResponseBody):
+    """Rewards with fee and taxes, in cents."""
+
+    total_cost: Whole
+
+
+class Amount(ResponseBody):
+    amount: Whole = 0
+    currency: str = ""
+
+
+class CostParts(ResponseBody):
+    rewards: Amount = Amount()
+    fees: Amount = Amount()
+    tax: Amount = Amount()
+
+
+class StudyCost(ResponseBody):
+    """What a study costs: in cents, rewards and bonuses apart."""
+
+    rewards: CostParts = CostParts()
+    bonuses: CostParts = CostParts()
 
 
 class _AnySubmission(ResponseBody):

@@ -36,6 +36,13 @@ UPDATE_STUDY = Operation[bodies.Study]("PATCH", "/api/v1/studies/{id}/", bodies.
 CHANGE_STUDY_STATUS = Operation[bodies.Study](
     "POST", "/api/v1/studies/{id}/transition/", bodies.Study, sends=bodies.StudyTransition
 )
+LIST_STUDIES = Operation[bodies.Page[bodies.ListedStudy]]("GET", "/api/v1/studies/", bodies.Page[bodies.ListedStudy])
+READ_STUDY_COST = Operation[bodies.StudyCost](
+    "GET", "/api/v1/studies/{id}/cost/", bodies.StudyCost, query=("is_projected",)
+)
+CALCULATE_COST = Operation[bodies.CostAnswer](
+    "POST", "/api/v1/study-cost-calculator/", bodies.CostAnswer, sends=bodies.CostQuestion
+)
 
 LIST_SUBMISSIONS = Operation[bodies.Page[bodies.ListedSubmission]](
     "GET",
