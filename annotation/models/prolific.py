@@ -68,6 +68,9 @@ class ProlificStudy(NumberedRow):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     created_at = models.DateTimeField()
+    creation_sent_at = models.DateTimeField(
+        null=True, blank=True, help_text="When Prolific was last asked to create it."
+    )
     published_at = models.DateTimeField(null=True, blank=True)
     read_at = models.DateTimeField(
         null=True, blank=True, help_text="When its status and all its submissions were last read from Prolific."

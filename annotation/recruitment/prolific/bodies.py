@@ -136,6 +136,7 @@ class NewStudy(RequestBody):
     device_compatibility: tuple[Device, ...] = ()
     filters: tuple[ChosenFilter, ...] = ()
     project: str | None = None
+    is_external_study_url_secure: bool | None = None
     prolific_id_option: Literal["url_parameters"] = "url_parameters"
     study_labels: tuple[Literal["annotation"], ...] = ("annotation",)
 
@@ -154,6 +155,7 @@ class StudyChanges(RequestBody):
     completion_codes: tuple[CompletionCode, ...] | None = None
     device_compatibility: tuple[Device, ...] | None = None
     filters: tuple[ChosenFilter, ...] | None = None
+    is_external_study_url_secure: bool | None = None
 
 
 class Study(ResponseBody):
@@ -272,6 +274,7 @@ class Group(ResponseBody):
     id: str
     name: str
     participant_count: int
+    is_deleted: bool = False
 
 
 class ParticipantIds(RequestBody):

@@ -29,6 +29,7 @@ from annotation.actions.launching.study_jobs import cancel_study_job, is_large, 
 from annotation.minimum_pay import is_underpaid, minimum_hourly_pay
 from annotation.models import EntryEvent, Session, SessionState, Slot
 from annotation.models.sessions import has_unlikely_times
+from annotation.recruitment.prolific.entry import PLACEHOLDERS
 from background.tasks import send
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
@@ -67,7 +68,6 @@ from workspace.views.studies.overview_charts import overview_of
 from workspace.views.studies.study_form import locate_problems
 
 EXPORTS_SHOWN = 5
-PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 
 
 @dataclass(frozen=True)
@@ -339,7 +339,7 @@ def recruit_page(request: HttpRequest, study: Study, *, networks: str, problem: 
         "study": study,
         "may": may_do(request, study.project),
         "door": _entry_problems(study),
-        "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
+        "prolific_url": f"{take}?{PLACEHOLDERS}" if recruitment.prolific else "",
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
         "codes": used_codes(study),
         "own_network": network_of(request),
