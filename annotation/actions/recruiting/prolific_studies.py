@@ -103,13 +103,13 @@ def _record(row: ProlificStudy, what: What, by: Actor, now: datetime, **details:
     record(project=row.study.project, study=row.study, what=what, by=by, now=now, number=row.pk, **details)
 
 
-def send_draft(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> None:
+def send_draft(*, prolific_study: ProlificStudy, now: datetime) -> None:
     """Create a draft on Prolific, or update it there; it is never created twice. Raises StudyError."""
     with _prolific(prolific_study) as (client, account):
-        _send_draft(client, prolific_study, account, by=by, now=now)
+        _send_draft(client, prolific_study, account, now=now)
 
 
-def _send_draft(client: Client, row: ProlificStudy, account: ProlificAccount, *, by: Actor, now: datetime) -> None:
+def _send_draft(client: Client, row: ProlificStudy, account: ProlificAccount, *, now: datetime) -> None:
     ours = send_people(client, study=row.study, workspace=account.workspace_id)
     body = stored_body(row)
     body = body.model_copy(update={"filters": join_filters(body.filters, ours)})
@@ -119,7 +119,7 @@ def _send_draft(client: Client, row: ProlificStudy, account: ProlificAccount, *,
         remote = client.update_study(remote_id, bodies.StudyChanges(**changes))
     else:
         remote = _create(client, row, body, now=now)
-    _note_state(row, remote, by=by, now=now)
+    _note_state(row, remote, now=now)
 
 
 def _find_created(client: Client, row: ProlificStudy) -> str:
@@ -181,11 +181,11 @@ def publish(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> None:
         if row.remote_id:
             remote = client.read_study(row.remote_id)
             if _PUBLISH.done(remote.status):
-                _note_state(row, remote, by=by, now=now, what=What.PROLIFIC_STUDY_PUBLISHED)
+                _note_state(row, remote, now=now, event=(_PUBLISH.what, by))
                 return
         _check_currency(row, client.read_balance(account.workspace_id).currency_code)
         try:
-            _send_draft(client, row, account, by=by, now=now)
+            _send_draft(client, row, account, now=now)
         except ProlificError as error:
             # Another request may have published it meanwhile: then it can no longer be changed.
             if not (row.remote_id and error.status == 400):
@@ -217,7 +217,7 @@ def raise_places(*, prolific_study: ProlificStudy, places: int, by: Actor, now: 
     with _prolific(prolific_study) as (client, account):
         remote = client.read_study(prolific_study.remote_id)
         if places < remote.total_available_places:
-            _note_state(prolific_study, remote, by=by, now=now)
+            _note_state(prolific_study, remote, now=now)
             raise StudyError(
                 f"The study has {remote.total_available_places} places on Prolific, and can only get more. "
                 f"{places} would be fewer."
@@ -231,10 +231,10 @@ def raise_places(*, prolific_study: ProlificStudy, places: int, by: Actor, now: 
                 lambda: client.set_places(prolific_study.remote_id, places),
                 lambda after: after.total_available_places >= places,
             )
-        _note_state(prolific_study, remote, by=by, now=now, what=What.PROLIFIC_PLACES_ADDED)
+        _note_state(prolific_study, remote, now=now, event=(What.PROLIFIC_PLACES_ADDED, by))
 
 
-def refresh(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> bodies.StudyCost | None:
+def refresh(*, prolific_study: ProlificStudy, now: datetime) -> bodies.StudyCost | None:
     """Read a study from Prolific, bring its groups of people up to date, and return what it has cost.
 
     None for one that Prolific never got. Raises StudyError.
@@ -248,7 +248,7 @@ def refresh(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> bodie
         if remote.status != StudyStatus.COMPLETED:
             send_people(client, study=row.study, workspace=account.workspace_id)
         cost = client.read_cost(remote_id)
-        _note_state(row, remote, by=by, now=now)
+        _note_state(row, remote, now=now)
         _check_currency(row, remote.currency_code)
         return cost
 
@@ -260,7 +260,7 @@ def _move(client: Client, row: ProlificStudy, move: _Move, *, by: Actor, now: da
         remote = _repeat_safely(
             client, row, lambda: move.send(client, row.remote_id), lambda after: move.done(after.status)
         )
-    _note_state(row, remote, by=by, now=now, what=move.what)
+    _note_state(row, remote, now=now, event=(move.what, by))
 
 
 def _repeat_safely(
@@ -315,9 +315,9 @@ def _check_currency(row: ProlificStudy, currency: str) -> None:
 
 @transaction.atomic
 def _note_state(
-    row: ProlificStudy, remote: bodies.Study, *, by: Actor, now: datetime, what: What | None = None
+    row: ProlificStudy, remote: bodies.Study, *, now: datetime, event: tuple[What, Actor] | None = None
 ) -> None:
-    """Write what Prolific says of a study; `what` is recorded if this changes something."""
+    """Write what Prolific says of a study; the event is recorded if this changes something."""
     there = ProlificStudy.objects.select_for_update(of=("self",)).get(pk=row.pk)
     before = there.status, there.places
     there.remote_id, there.status, there.problem = remote.id, remote.status, ""
@@ -328,6 +328,7 @@ def _note_state(
         # Its submissions are read at once, and from then on.
         there.due_at = now
     there.save(update_fields=("remote_id", "status", "problem", "places", "places_taken", "published_at", "due_at"))
-    if what and before != (there.status, there.places):
+    if event and before != (there.status, there.places):
+        what, by = event
         _record(there, what, by, now, places=there.places)
     row.refresh_from_db()

@@ -24,20 +24,20 @@ from simulation.prolific_double.switches import Switch
 from studies.actions.studies import change_state
 from studies.errors import StudyError
 from studies.models import CompletionCode, Event, Outcome, Study, StudyState
-from tests.factories import NOON, answer, fresh, launch_study, make_person, make_project, questions, sit_down
+from tests.factories import (
+    NOON,
+    PROLIFIC_DRAFT,
+    answer,
+    fresh,
+    launch_study,
+    make_person,
+    make_project,
+    questions,
+    sit_down,
+)
 from tests.prolific import TOKEN, Local, local_platform
 
 pytestmark = pytest.mark.django_db
-DRAFT = Draft(
-    name="Which vase?",
-    description="<p>You will choose vases.</p>",
-    reward=Decimal("4.00"),
-    currency="USD",
-    places=3,
-    minutes=20,
-    at_most=60,
-    devices=("desktop",),
-)
 
 
 @pytest.fixture
@@ -65,9 +65,9 @@ def study() -> Study:
 
 def drafted(study: Study, by: User, **changes: Any) -> ProlificStudy:
     """Return a draft that Prolific has."""
-    draft = Draft(**{**vars(DRAFT), **changes})
+    draft = Draft(**{**vars(PROLIFIC_DRAFT), **changes})
     row = prolific_studies.write_draft(study=study, draft=draft, by=by, now=NOON)
-    prolific_studies.send_draft(prolific_study=row, by=by, now=NOON)
+    prolific_studies.send_draft(prolific_study=row, now=NOON)
     return fresh(row)
 
 
@@ -171,30 +171,32 @@ def test_a_draft_written_again_changes_the_same_draft(local: Local, study: Study
 def test_a_draft_whose_reply_was_lost_is_found_again_by_its_name(
     local: Local, study: Study, by: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = prolific_studies.write_draft(study=study, draft=DRAFT, by=by, now=NOON)
+    row = prolific_studies.write_draft(study=study, draft=PROLIFIC_DRAFT, by=by, now=NOON)
     lose_reply(local, monkeypatch, "POST", "/studies/")
-    said = refused(prolific_studies.send_draft, prolific_study=row, by=by)
+    said = refused(prolific_studies.send_draft, prolific_study=row)
     assert "it is not known whether this was done. Try again: nothing is done twice." in said
     row = fresh(row)
     assert (row.remote_id, row.problem, len(there(local))) == ("", said, 1)
-    prolific_studies.send_draft(prolific_study=row, by=by, now=NOON)
+    prolific_studies.send_draft(prolific_study=row, now=NOON)
     [remote] = there(local)
     assert (fresh(row).remote_id, fresh(row).problem) == (remote["id"], "")
 
 
 def test_a_draft_that_is_being_created_is_not_created_by_a_second_click(local: Local, study: Study, by: User) -> None:
-    row = prolific_studies.write_draft(study=study, draft=DRAFT, by=by, now=NOON)
+    row = prolific_studies.write_draft(study=study, draft=PROLIFIC_DRAFT, by=by, now=NOON)
     # The first request has begun and is not on Prolific yet.
     ProlificStudy.objects.update(creation_sent_at=NOON)
-    assert "Try again in a minute" in refused(prolific_studies.send_draft, prolific_study=row, by=by)
+    assert "Try again in a minute" in refused(prolific_studies.send_draft, prolific_study=row)
     assert there(local) == []
-    prolific_studies.send_draft(prolific_study=row, by=by, now=NOON + timedelta(minutes=1))
+    prolific_studies.send_draft(prolific_study=row, now=NOON + timedelta(minutes=1))
     assert len(there(local)) == 1
 
 
 def test_a_draft_that_prolific_refuses_can_be_sent_again_at_once(local: Local, study: Study, by: User) -> None:
-    row = prolific_studies.write_draft(study=study, draft=Draft(**{**vars(DRAFT), "at_most": 30}), by=by, now=NOON)
-    said = refused(prolific_studies.send_draft, prolific_study=row, by=by)
+    row = prolific_studies.write_draft(
+        study=study, draft=Draft(**{**vars(PROLIFIC_DRAFT), "at_most": 30}), by=by, now=NOON
+    )
+    said = refused(prolific_studies.send_draft, prolific_study=row)
     assert "maximum_allowed_time: This must be at least 51." in said
     assert fresh(row).problem == said
     assert drafted(study, by).status == "UNPUBLISHED"
@@ -242,7 +244,7 @@ def test_publishing_has_submissions_read_from_then_on(local: Local, study: Study
 
 def test_a_published_study_is_drafted_no_more(local: Local, study: Study, by: User) -> None:
     published(study, by)
-    said = refused(prolific_studies.write_draft, study=study, draft=DRAFT, by=by)
+    said = refused(prolific_studies.write_draft, study=study, draft=PROLIFIC_DRAFT, by=by)
     assert said == "The study is published on Prolific already. Add places there, or stop it first."
 
 
@@ -333,7 +335,7 @@ def test_what_happens_on_prolific_is_read(local: Local, study: Study, by: User) 
     row = published(study, by)
     local.client.approve_submission(local.completed(row.remote_id))
     local.client.pause_study(row.remote_id)
-    cost = prolific_studies.refresh(prolific_study=row, by=by, now=NOON)
+    cost = prolific_studies.refresh(prolific_study=row, now=NOON)
     assert cost is not None
     assert (cost.rewards.rewards.amount, cost.rewards.fees.amount) == (400, 133)
     row = fresh(row)
@@ -345,14 +347,14 @@ def test_a_status_that_is_not_published_is_kept_as_it_is(local: Local, study: St
     document = {**there(local)[0], "status": "UNDER INVESTIGATION"}
     local.double.store.write("study", document)
     local.double.store.commit()
-    prolific_studies.refresh(prolific_study=row, by=by, now=NOON)
+    prolific_studies.refresh(prolific_study=row, now=NOON)
     assert fresh(row).status == "UNDER INVESTIGATION"
 
 
 def test_a_currency_that_changed_is_said_with_what_to_do(local: Local, study: Study, by: User) -> None:
     row = published(study, by)
     local.switch(Switch.OTHER_CURRENCY)
-    said = refused(prolific_studies.refresh, prolific_study=row, by=by)
+    said = refused(prolific_studies.refresh, prolific_study=row)
     assert said == "The account pays in GBP now, and the reward of 4.00 was chosen in USD. Stop the study."
     assert refused(prolific_studies.raise_places, prolific_study=row, places=5, by=by) == said
     assert fresh(row).problem == said
@@ -360,10 +362,10 @@ def test_a_currency_that_changed_is_said_with_what_to_do(local: Local, study: St
 
 def test_without_an_account_there_is_a_sentence(study: Study, by: User) -> None:
     ProlificAccount.objects.update(workspace_id="")
-    row = prolific_studies.write_draft(study=study, draft=DRAFT, by=by, now=NOON)
-    assert "not chosen which workspace pays" in refused(prolific_studies.send_draft, prolific_study=row, by=by)
+    row = prolific_studies.write_draft(study=study, draft=PROLIFIC_DRAFT, by=by, now=NOON)
+    assert "not chosen which workspace pays" in refused(prolific_studies.send_draft, prolific_study=row)
     ProlificAccount.objects.all().delete()
-    assert "has no token of Prolific" in refused(prolific_studies.send_draft, prolific_study=row, by=by)
+    assert "has no token of Prolific" in refused(prolific_studies.send_draft, prolific_study=row)
     assert "has no token of Prolific" in fresh(row).problem
 
 
@@ -429,7 +431,7 @@ def test_a_study_for_a_group_lets_only_that_group_in(local: Local, study: Study,
     # A list that changes later changes the group, also of a published study.
     prolific_studies.publish(prolific_study=row, by=by, now=NOON)
     set_group(project=study.project, group="test", provider="prolific", people=[BEN, EVE], by=by, now=NOON)
-    prolific_studies.refresh(prolific_study=row, by=by, now=NOON)
+    prolific_studies.refresh(prolific_study=row, now=NOON)
     assert sorted(members(local, for_group, "only these")) == [BEN, EVE]
 
 
