@@ -80,6 +80,7 @@ urlpatterns = [
     path("projects/<slug:slug>/groups/", groups.groups, name="project_groups"),
     path("projects/<slug:slug>/prolific/", prolific_account.prolific_account, name="prolific_account"),
     path("projects/<slug:slug>/prolific/try/", prolific_account.try_out, name="prolific_account_try"),
+    path("projects/<slug:slug>/prolific/workspace/", prolific_account.workspace, name="prolific_workspace"),
     path("projects/<slug:slug>/prolific/remove/", prolific_account.remove, name="prolific_account_remove"),
     path("projects/<slug:slug>/webhooks/", webhooks.webhooks, name="webhooks"),
     path("projects/<slug:slug>/webhooks/<int:pk>/key/", webhooks.change_key, name="webhook_key"),

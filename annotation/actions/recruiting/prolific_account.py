@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from django.conf import settings
 from django.db import transaction
@@ -25,6 +26,11 @@ class Wallet:
     currency: str
     available: int
     id: str = ""
+
+    @property
+    def balance(self) -> Decimal:
+        """In whole units."""
+        return Decimal(self.available) / 100
 
 
 @dataclass(frozen=True)

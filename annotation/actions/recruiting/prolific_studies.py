@@ -112,7 +112,9 @@ def send_draft(*, prolific_study: ProlificStudy, now: datetime) -> None:
 def _send_draft(client: Client, row: ProlificStudy, account: ProlificAccount, *, now: datetime) -> None:
     ours = send_people(client, study=row.study, workspace=account.workspace_id)
     body = stored_body(row)
-    body = body.model_copy(update={"filters": join_filters(body.filters, ours)})
+    body = body.model_copy(
+        update={"filters": join_filters(body.filters, ours), "project": _find_project(client, row.study, account)}
+    )
     remote_id = row.remote_id or _find_created(client, row)
     if remote_id:
         changes = {name: value for name, value in dict(body).items() if name in bodies.StudyChanges.model_fields}
@@ -120,6 +122,13 @@ def _send_draft(client: Client, row: ProlificStudy, account: ProlificAccount, *,
     else:
         remote = _create(client, row, body, now=now)
     _note_state(row, remote, now=now)
+
+
+def _find_project(client: Client, study: Study, account: ProlificAccount) -> str:
+    """Return our folder in the workspace that pays; without one, Prolific would choose a workspace."""
+    title = f"Lineup: {study.project.slug}"
+    known = [one.id for one in client.list_projects(account.workspace_id) if one.title == title]
+    return known[0] if known else client.create_project(account.workspace_id, title=title).id
 
 
 def _find_created(client: Client, row: ProlificStudy) -> str:

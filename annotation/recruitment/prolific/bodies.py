@@ -53,6 +53,17 @@ class Balance(ResponseBody):
     available_balance: int
 
 
+class Project(ResponseBody):
+    """A folder of studies in a workspace, whose balance pays them."""
+
+    id: str
+    title: str
+
+
+class NewProject(RequestBody):
+    title: str
+
+
 class AutomaticallyApprove(RequestBody):
     action: Literal["AUTOMATICALLY_APPROVE"] = "AUTOMATICALLY_APPROVE"
 

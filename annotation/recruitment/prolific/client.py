@@ -43,6 +43,12 @@ class Client:
     def read_balance(self, workspace: str) -> bodies.Balance:
         return self._ask(operations.READ_BALANCE, workspace)
 
+    def list_projects(self, workspace: str) -> list[bodies.Project]:
+        return list(self._list(operations.LIST_PROJECTS, workspace))
+
+    def create_project(self, workspace: str, *, title: str) -> bodies.Project:
+        return self._ask(operations.CREATE_PROJECT, workspace, sends=bodies.NewProject(title=title))
+
     # Studies
 
     def create_study(self, study: bodies.NewStudy) -> bodies.Study:

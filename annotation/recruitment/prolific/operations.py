@@ -29,6 +29,12 @@ class Operation(Generic[Answer]):
 READ_USER = Operation[bodies.User]("GET", "/api/v1/users/me/", bodies.User)
 LIST_WORKSPACES = Operation[bodies.Page[bodies.Workspace]]("GET", "/api/v1/workspaces/", bodies.Page[bodies.Workspace])
 READ_BALANCE = Operation[bodies.Balance]("GET", "/api/v1/workspaces/{workspace_id}/balance/", bodies.Balance)
+LIST_PROJECTS = Operation[bodies.Page[bodies.Project]](
+    "GET", "/api/v1/workspaces/{workspace_id}/projects/", bodies.Page[bodies.Project]
+)
+CREATE_PROJECT = Operation[bodies.Project](
+    "POST", "/api/v1/workspaces/{workspace_id}/projects/", bodies.Project, sends=bodies.NewProject
+)
 
 CREATE_STUDY = Operation[bodies.Study]("POST", "/api/v1/studies/", bodies.Study, sends=bodies.NewStudy)
 READ_STUDY = Operation[bodies.Study]("GET", "/api/v1/studies/{id}/", bodies.Study)

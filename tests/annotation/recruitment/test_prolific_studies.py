@@ -117,6 +117,10 @@ def test_a_draft_reaches_prolific_as_it_was_written(local: Local, study: Study, 
         "total_available_places": 3,
     }
     assert remote["internal_name"] == row.internal_name
+    # A folder of the workspace that pays.
+    assert [(one.id, one.title) for one in local.client.list_projects(WORKSPACE)] == [
+        (remote["project"], "Lineup: vases")
+    ]
     assert remote["external_study_url"] == (
         f"https://annotate.example.org/take/{study.entry_name}/"
         "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
