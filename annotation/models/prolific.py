@@ -5,6 +5,7 @@ from django.db import models
 
 from annotation.models.people import NumberedRow
 from annotation.models.sessions import Session
+from annotation.recruitment.prolific.statuses import StudyStatus
 from studies.models import Project, Study
 
 
@@ -88,6 +89,10 @@ class ProlificStudy(NumberedRow):
         indexes = (
             models.Index(fields=("due_at",), condition=models.Q(due_at__isnull=False), name="prolific_studies_to_read"),
         )
+
+    @property
+    def is_over(self) -> bool:
+        return self.status == StudyStatus.COMPLETED
 
 
 class Submission(NumberedRow):

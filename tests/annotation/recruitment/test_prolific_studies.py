@@ -110,7 +110,7 @@ def lose_reply(local: Local, monkeypatch: pytest.MonkeyPatch, method: str, endin
 def test_a_draft_reaches_prolific_as_it_was_written(local: Local, study: Study, by: User) -> None:
     row = drafted(study, by)
     [remote] = there(local)
-    assert (row.remote_id, row.status, row.currency, row.reward) == (remote["id"], "UNPUBLISHED", "USD", 4)
+    assert (row.remote_id, row.status, row.currency, row.reward) == (remote["id"], "UNPUBLISHED", "USD", Decimal(4))
     assert {name: remote[name] for name in ("name", "reward", "total_available_places")} == {
         "name": "Which vase?",
         "reward": 400,
