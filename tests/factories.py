@@ -12,6 +12,7 @@ import uuid
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import cache
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -28,6 +29,7 @@ from annotation.actions.answering import advance_session
 from annotation.actions.deciding.decisions import rule_input
 from annotation.actions.launching.launch import launch
 from annotation.actions.recruiting.panel import add_to_panel
+from annotation.actions.recruiting.prolific_draft import Draft
 from annotation.models import Annotator, Decision, PanelMember, Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from annotation.recruitment.base import Entry
@@ -60,6 +62,19 @@ PASSWORD = "a password of the tests"
 TESTS = "tests"
 CONTACT = "Ada Lovelace, ada@example.org"
 ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
+
+
+# A study on Prolific of 20 minutes for 4.00, with 3 places.
+PROLIFIC_DRAFT = Draft(
+    name="Which vase?",
+    description="<p>You will choose vases.</p>",
+    reward=Decimal("4.00"),
+    currency="USD",
+    places=3,
+    minutes=20,
+    at_most=60,
+    devices=("desktop",),
+)
 
 
 def fresh(row: Row) -> Row:

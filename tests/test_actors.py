@@ -78,6 +78,7 @@ STEPS = named(
     annotation/ending.time_checks: check_times
     annotation/launching.complete_study: is_complete
     annotation/launching.reopen_studies: reopen reopen_asking reopen_with_open_slots
+    annotation/recruiting.prolific_studies: send_draft
     annotation/removing.erasure: clear_entry_events delete_rows
     annotation/removing.redact_descriptions: redact
     annotation/removing.removals: lock remove_answers
@@ -131,10 +132,11 @@ OF_OWN_ACCOUNT = named(
     workspace/uploaded_images: discard_unused upload_image
     """
 )
-# What is kept can be made again from the rows it was made from: numbers of pages, and names.
+# What is kept can be made again from what it was made from: numbers of pages, names, and the state of a platform.
 DERIVED = named(
     """
     annotation/recruiting.encrypt_again: encrypt_ids_again encrypt_tokens_again
+    annotation/recruiting.prolific_studies: refresh
     predictions/duplicates: below compare_again embedding_in_use look_for_new
     results/cached_statistics: drop look_up compute_now make
     results/pseudonyms: name_annotators name_for_release

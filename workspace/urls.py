@@ -29,6 +29,7 @@ from workspace.views.studies import (
     extend_study,
     personal_links,
     practice,
+    prolific_study,
     questions,
     sessions,
     study,
@@ -83,6 +84,7 @@ urlpatterns = [
     path("projects/<slug:slug>/panel/<int:member>/remove/", project_panel.remove, name="project_panel_remove"),
     path("projects/<slug:slug>/prolific/", prolific_account.prolific_account, name="prolific_account"),
     path("projects/<slug:slug>/prolific/try/", prolific_account.try_out, name="prolific_account_try"),
+    path("projects/<slug:slug>/prolific/workspace/", prolific_account.workspace, name="prolific_workspace"),
     path("projects/<slug:slug>/prolific/remove/", prolific_account.remove, name="prolific_account_remove"),
     path("projects/<slug:slug>/webhooks/", webhooks.webhooks, name="webhooks"),
     path("projects/<slug:slug>/webhooks/<int:pk>/key/", webhooks.change_key, name="webhook_key"),
@@ -128,6 +130,20 @@ urlpatterns = [
     path("runs/<int:pk>/go-on/", models.resume, name="run_go_on"),
     path("studies/<slug:project>/<slug:slug>/", study.study, name="study"),
     path("studies/<slug:project>/<slug:slug>/recruit/", study.recruit, name="study_recruit"),
+    path("studies/<slug:project>/<slug:slug>/prolific/", prolific_study.prolific_study, name="prolific_study"),
+    path("studies/<slug:project>/<slug:slug>/prolific/foresee/", prolific_study.foresee, name="prolific_foresee"),
+    path("studies/<slug:project>/<slug:slug>/prolific/publish/", prolific_study.publish, name="prolific_publish"),
+    path("studies/<slug:project>/<slug:slug>/prolific/places/", prolific_study.add_places, name="prolific_places"),
+    path("studies/<slug:project>/<slug:slug>/prolific/refresh/", prolific_study.refresh, name="prolific_refresh"),
+    *(
+        path(
+            f"studies/<slug:project>/<slug:slug>/prolific/{name}/",
+            prolific_study.change,
+            {"name": name},
+            name=f"prolific_{name}",
+        )
+        for name in prolific_study.CHANGES
+    ),
     path("studies/<slug:project>/<slug:slug>/job/", study.job, name="study_job"),
     path("studies/<slug:project>/<slug:slug>/job/cancel/", study.cancel_job, name="study_job_cancel"),
     path("studies/<slug:project>/<slug:slug>/progress/", study.progress, name="study_progress"),

@@ -5,6 +5,7 @@ from django.db import models
 
 from annotation.models.people import NumberedRow
 from annotation.models.sessions import Session
+from annotation.recruitment.prolific.statuses import StudyStatus
 from studies.models import Project, Study
 
 
@@ -68,6 +69,9 @@ class ProlificStudy(NumberedRow):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     created_at = models.DateTimeField()
+    creation_sent_at = models.DateTimeField(
+        null=True, blank=True, help_text="When Prolific was last asked to create it."
+    )
     published_at = models.DateTimeField(null=True, blank=True)
     read_at = models.DateTimeField(
         null=True, blank=True, help_text="When its status and all its submissions were last read from Prolific."
@@ -85,6 +89,10 @@ class ProlificStudy(NumberedRow):
         indexes = (
             models.Index(fields=("due_at",), condition=models.Q(due_at__isnull=False), name="prolific_studies_to_read"),
         )
+
+    @property
+    def is_over(self) -> bool:
+        return self.status == StudyStatus.COMPLETED
 
 
 class Submission(NumberedRow):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from django.conf import settings
 from django.db import transaction
@@ -24,6 +25,12 @@ class Wallet:
     title: str
     currency: str
     available: int
+    id: str = ""
+
+    @property
+    def balance(self) -> Decimal:
+        """In whole units."""
+        return Decimal(self.available) / 100
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ def find_owner(client: Client) -> Owner:
         user = client.read_user()
         for workspace in client.list_workspaces():
             balance = client.read_balance(workspace.id)
-            wallets.append(Wallet(workspace.title, balance.currency_code, balance.available_balance))
+            wallets.append(Wallet(workspace.title, balance.currency_code, balance.available_balance, workspace.id))
     return Owner(user.id[:100], user.name[:200], tuple(wallets))
 
 
@@ -69,19 +76,33 @@ def _client(token: str) -> Client:
 
 @transaction.atomic
 def save_account(*, project: Project, token: str, owner: Owner, by: Actor, now: datetime) -> ProlificAccount:
-    """Save a token that was tried, in the place of an earlier one."""
+    """Save a token that was tried, in the place of an earlier one, and its workspace if there is only one."""
+    known = ProlificAccount.objects.filter(project=project).first()
+    same = tuple(wallet for wallet in owner.wallets if known and wallet.id == known.workspace_id)
+    fitting = same or owner.wallets
+    wallet = fitting[0] if len(fitting) == 1 else None
     account, _ = ProlificAccount.objects.update_or_create(
         project=project,
         defaults={
             "sealed_token": seal(token),
             "user_id": owner.user_id,
             "user_name": owner.name,
+            "workspace_id": wallet.id[:100] if wallet else "",
+            "workspace_title": wallet.title[:200] if wallet else "",
             "saved_by": person(by),
             "saved_at": now,
         },
     )
     record(project=project, what=What.PROLIFIC_ACCOUNT_CONNECTED, by=by, now=now)
     return account
+
+
+@transaction.atomic
+def choose_workspace(*, account: ProlificAccount, workspace: str, title: str, by: Actor, now: datetime) -> None:
+    """Choose the workspace that pays; the same again changes nothing."""
+    chosen = ProlificAccount.objects.filter(pk=account.pk).exclude(workspace_id=workspace)
+    if chosen.update(workspace_id=workspace, workspace_title=title[:200]):
+        record(project=account.project, what=What.PROLIFIC_WORKSPACE_CHOSEN, by=by, now=now, workspace=title[:200])
 
 
 @transaction.atomic

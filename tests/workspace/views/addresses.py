@@ -48,6 +48,7 @@ PRIVATE = {
     "/projects/birds/prolific/": owners_alone((FINE, 409)),
     # Under a key that the site does not have.
     "/projects/birds/prolific/try/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/prolific/workspace/": owners_alone((ELSEWHERE, ELSEWHERE)),
     "/projects/birds/prolific/remove/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # Without an address; with none of the choices.
     "/projects/birds/webhooks/": owners_alone((FINE, 409)),
