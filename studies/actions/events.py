@@ -119,6 +119,11 @@ class What(StrEnum):
     PROLIFIC_STUDY_RESUMED = "prolific study resumed"
     PROLIFIC_PLACES_ADDED = "prolific places added"
     PROLIFIC_STUDY_STOPPED = "prolific study stopped"
+    PROLIFIC_WEBHOOKS_CONFIRMED = "prolific webhooks confirmed"
+    SUBMISSION_FLAGGED = "submission flagged"
+    SUBMISSION_FITS = "submission fits"
+    SUBMISSION_COMPLETED = "submission completed"
+    IDENTITY_REFUTED = "submission of somebody else"
     ANSWERS_SIMULATED = "answers simulated"
     STUDY_REPLAYED = "study replayed"
 

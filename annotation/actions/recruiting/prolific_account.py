@@ -42,10 +42,13 @@ class Owner:
     wallets: tuple[Wallet, ...]
 
 
-def connect(account: ProlificAccount) -> Client:
-    """Return a client with the token of an account. Raises ProlificError."""
+def connect(account: ProlificAccount, *, seconds: float = SECONDS, attempts: int = 1) -> Client:
+    """Return a client with the token of an account. Raises ProlificError.
+
+    seconds: of each response. attempts: of each read, with pauses, where nobody waits for a page.
+    """
     try:
-        return _client(unseal(account.sealed_token))
+        return _client(unseal(account.sealed_token), seconds=seconds, attempts=attempts)
     except CannotUnseal as error:
         raise ProlificError(
             "The token was encrypted under a key that this site no longer has. Save the token again.",
@@ -70,8 +73,20 @@ def find_owner(client: Client) -> Owner:
     return Owner(user.id[:100], user.name[:200], tuple(wallets))
 
 
-def _client(token: str) -> Client:
-    return Client(Connection(token, address=settings.PROLIFIC_ADDRESS, seconds=SECONDS, attempts=1))
+def connect_project(project: Project, *, attempts: int = 1) -> Client:
+    """Return a client with the token of a project, as `connect` does. Raises ProlificError."""
+    account = ProlificAccount.objects.filter(project=project).first()
+    if account is None:
+        raise ProlificError(
+            "The project has no token of Prolific. An owner can save one in the project's settings.",
+            status=None,
+            body=None,
+        )
+    return connect(account, attempts=attempts)
+
+
+def _client(token: str, *, seconds: float = SECONDS, attempts: int = 1) -> Client:
+    return Client(Connection(token, address=settings.PROLIFIC_ADDRESS, seconds=seconds, attempts=attempts))
 
 
 @transaction.atomic

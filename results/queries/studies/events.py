@@ -8,7 +8,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 
-from annotation.models import Session
+from annotation.models import Session, Submission
 from results.exporting.rows import NotedEvent
 from results.models import Pseudonym
 from studies.actions.events import What
@@ -60,6 +60,7 @@ SUBJECTS = {
     "seat": "released place",
     "session": "expired place",
     "slots": "place opened again",
+    "submission": "submission on Prolific",
     "times": "accepted times",
 }
 # Exported instead of an annotator, and of a researcher's text, which may be about one.
@@ -305,6 +306,11 @@ def _say_numbers(template: str) -> Callable[[str, Details], str]:
     return sentence
 
 
+def _say_flag(template: str) -> Callable[[str, Details], str]:
+    """Return a sentence that names what does not fit, in words."""
+    return lambda study, told: template.format(study=study, flag=Submission.Flag(told["flag"]).label)
+
+
 def _say_invitation(template: str) -> Callable[[str, Details], str]:
     return lambda study, told: template.format(whom=told["whom"] or "somebody", role=told["role"])
 
@@ -420,6 +426,11 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PROLIFIC_STUDY_RESUMED: _say_numbers("resumed {study} on Prolific"),
     What.PROLIFIC_PLACES_ADDED: _say_numbers("added places to {study} on Prolific: {places:place} now"),
     What.PROLIFIC_STUDY_STOPPED: _say_numbers("stopped {study} on Prolific"),
+    What.PROLIFIC_WEBHOOKS_CONFIRMED: _say_numbers("connected webhooks of Prolific"),
+    What.SUBMISSION_FLAGGED: _say_flag("noted that a submission does not fit its session of {study}: {flag}"),
+    What.SUBMISSION_FITS: _say_flag("noted that a submission fits its session of {study} again; it was: {flag}"),
+    What.SUBMISSION_COMPLETED: _say_numbers("completed a submission on Prolific that was finished in {study}"),
+    What.IDENTITY_REFUTED: _say_numbers("ended a session of {study} whose submission is somebody else's on Prolific"),
     What.ANSWERS_SIMULATED: _say_numbers("simulated {annotators:annotator} in {study}, seed {seed}"),
     What.STUDY_REPLAYED: _say_numbers("replayed the answers of {study}, seed {seed}"),
 }
