@@ -54,6 +54,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.compression.CompressTextsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "annotation.language.ReadersLanguageMiddleware",
     "django.middleware.common.CommonMiddleware",

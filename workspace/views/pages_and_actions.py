@@ -104,6 +104,7 @@ PROJECT = (
     Entry("Activity", "project_events", "events log history audit who changed"),
     Entry("Members and project", "project_members", "settings team roles owners editors viewers colleagues access"),
     Entry("Groups", "project_groups", "settings lists allowed prolific ids", Verb.IDENTIFY_PEOPLE),
+    Entry("Panel", "project_panel", "settings people mail addresses sign in", Verb.IDENTIFY_PEOPLE),
     Entry("Prolific", "prolific_account", "settings account token recruit platform api", Verb.MANAGE_PROLIFIC),
     Entry("Webhooks", "webhooks", "settings notify events slack deliveries integration", Verb.MANAGE_WEBHOOKS),
     Entry("Import instances", "new_import", "new upload add data files csv json images", Verb.IMPORT, is_action=True),

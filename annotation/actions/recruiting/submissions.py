@@ -175,10 +175,12 @@ def _pause(status: str, there: Iterable[There]) -> timedelta | None:
 
 def sessions_of(study: Study, ids: Iterable[str]) -> dict[str, Session]:
     """Return the sessions of submissions, by the ids of these, normalised."""
-    found = Session.objects.filter(study=study, provider=PROVIDER, provider_session_id__in=list(ids))
+    by_digest = {digest: id_ for id_ in ids for digest in Session.digests_of([id_])}
+    found = Session.objects.filter(study=study, provider=PROVIDER, id_digest__in=by_digest)
     return {
-        normalize_id(session.provider_session_id): session
+        by_digest[session.id_digest]: session
         for session in found.select_related("study__project", "annotator", "last_seat")
+        if session.id_digest is not None
     }
 
 
@@ -202,14 +204,17 @@ class _Reading:
         found = sessions_of(self._study.study, [one.key for one in seen])
         participants = {one.key: one.participant for one in seen}
         arrival_checks.settle_unverified(study=self._study, participants=participants, now=self._now)
-        known = {row.id_digest: row for row in self._study.submissions.all()}
+        rows = self._study.submissions.select_related("session__study__project", "session__annotator")
+        known = {row.id_digest: row for row in rows}
         unfinished = []
         for one in seen:
-            session = found.get(one.key)
-            if session is not None and not arrival_checks.is_person(session, one.participant):
-                session = None
             digests = keyed_digests(one.key, purpose=PURPOSE)
             row = next((known[digest] for digest in digests if digest in known), None)
+            # Ids are deleted after a while; the session stays.
+            session = row.session if row else None
+            arrived = found.get(one.key)
+            if session is None and arrived is not None and arrival_checks.is_person(arrived, one.participant):
+                session = arrived
             if row is not None and _is_settled(row, one, session):
                 continue
             stored = self._store(row, one, session, digest=digests[0])

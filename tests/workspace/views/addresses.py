@@ -41,11 +41,15 @@ PRIVATE = {
     "/projects/birds/delete/cancel/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # Without a name.
     "/projects/birds/groups/": owners_alone((FINE, 409)),
+    # Without an address.
+    "/projects/birds/panel/": owners_alone((FINE, 409)),
+    "/projects/birds/panel/1/remove/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # Without a token.
     "/projects/birds/prolific/": owners_alone((FINE, 409)),
     # Under a key that the site does not have.
     "/projects/birds/prolific/try/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/prolific/webhooks/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/prolific/workspace/": owners_alone((ELSEWHERE, ELSEWHERE)),
     "/projects/birds/prolific/remove/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # Without an address; with none of the choices.
     "/projects/birds/webhooks/": owners_alone((FINE, 409)),
@@ -178,6 +182,8 @@ PRIVATE = {
 PUBLIC = {
     *("/sign-in/", "/healthz", "/readyz"),
     *("/invitations/x/", "/forgotten/", "/forgotten/sent/", "/forgotten/x/y/", "/account/mail/x/"),
+    # What people of a panel see has its own tests.
+    *("/panel/", "/panel/link/", "/panel/sign-in/x/", "/panel/sign-out/", "/panel/1/start/"),
     # Where no provider is configured there is nothing.
     *("/sign-in/elsewhere/", "/sign-in/elsewhere/back/"),
 }
@@ -243,7 +249,7 @@ FORMS_OF_EDITORS = {
 }
 FORMS_OF_OWNERS = FORMS_OF_EDITORS | {
     *("find_person", "invite_member", "cancel_invitation", "change_role", "remove_member"),
-    "project_groups",
+    *("project_groups", "project_panel", "project_panel_remove"),
     *("rename_project", "archive_project"),
     *("prolific_account", "prolific_account_try", "prolific_account_remove", "prolific_webhooks"),
     *("webhooks", "webhook_key", "webhook_try", "webhook_delete"),
