@@ -35,10 +35,10 @@ class Owner:
     wallets: tuple[Wallet, ...]
 
 
-def connect(account: ProlificAccount) -> Client:
-    """Return a client with the token of an account. Raises ProlificError."""
+def connect(account: ProlificAccount, *, attempts: int = 1) -> Client:
+    """Return a client with the token of an account. attempts: of each read. Raises ProlificError."""
     try:
-        return _client(unseal(account.sealed_token))
+        return _client(unseal(account.sealed_token), attempts=attempts)
     except CannotUnseal as error:
         raise ProlificError(
             "The token was encrypted under a key that this site no longer has. Save the token again.",
@@ -63,8 +63,8 @@ def find_owner(client: Client) -> Owner:
     return Owner(user.id[:100], user.name[:200], tuple(wallets))
 
 
-def _client(token: str) -> Client:
-    return Client(Connection(token, address=settings.PROLIFIC_ADDRESS, seconds=SECONDS, attempts=1))
+def _client(token: str, *, attempts: int = 1) -> Client:
+    return Client(Connection(token, address=settings.PROLIFIC_ADDRESS, seconds=SECONDS, attempts=attempts))
 
 
 @transaction.atomic
