@@ -7,7 +7,7 @@ from analytics.work.ledger import in_cents, shown_payments
 from annotation.actions.paying.order_payments import BONUSES, REWARDS
 from annotation.actions.paying.payment_states import STALE, Clock, State, hold, move
 from annotation.actions.paying.send_bonuses import IN_FLIGHT
-from annotation.actions.paying.send_rewards import settle_from_status
+from annotation.actions.paying.send_rewards import read_statuses, settle_from_status
 from annotation.actions.paying.submission_ids import submission_ids
 from annotation.models import Payment, ProlificStudy
 from annotation.recruitment.prolific.client import Client
@@ -37,9 +37,7 @@ def confirm_rewards(client: Client, prolific_study: ProlificStudy, now: Clock) -
     rows = list(Payment.objects.filter(prolific_study=prolific_study, reason__in=REWARDS, state__in=WAITING))
     if not rows:
         return
-    sessions = {id_: session for session, id_ in submission_ids(rows).items()}
-    listed = client.list_submissions(prolific_study.remote_id)
-    statuses = {sessions[one.id]: one.status for one in listed if one.id in sessions}
+    statuses = read_statuses(client, prolific_study, rows)
     settle_from_status(rows, statuses, now())
 
 

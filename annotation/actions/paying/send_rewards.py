@@ -43,19 +43,41 @@ _LATER = frozenset({None, 401, 403, 429, 502, 503, 504})
 def send_rewards(client: Client, prolific_study: ProlificStudy, now: Clock) -> None:
     """Send all planned rewards of a study. Raises ProlificError to try again later."""
     planned = Payment.objects.filter(prolific_study=prolific_study, reason__in=REWARDS, state=State.PLANNED)
-    rows = move(planned.order_by("pk")[:LARGEST_BULK], to=State.SENDING, now=now())
+    rows = list(planned.order_by("pk")[:LARGEST_BULK])
+    alone = {row.pk for row in rows if row.reason != Reason.REWARD or row.problem == BULK_LOST}
+    rows = move(rows, to=State.SENDING, now=now())
     if not rows:
         return
     with client.within(SECONDS_TO_CALL):
         try:
             ids = submission_ids(rows)
-            statuses = {one.id: one.status for one in client.list_submissions(prolific_study.remote_id)}
-            ready = [row for row in rows if not _settle(row, statuses.get(ids.get(row.session_id, "")), now)]
-            _ask(client, prolific_study, ready, ids, now)
+            statuses = read_statuses(client, prolific_study, rows)
+            ready = [row for row in rows if not _settle(row, statuses.get(row.session_id), now)]
+            in_bulk = [row for row in ready if row.pk not in alone]
+            if len(in_bulk) > 1:
+                _approve_in_bulk(client, in_bulk, ids, now)
+            for row in ready:
+                if row.state == State.SENDING:
+                    _ask_alone(client, prolific_study, row, ids[row.session_id], now)
         except ProlificError as error:
             still = [row for row in rows if row.state == State.SENDING]
             move(still, to=State.PLANNED, now=now(), problem=without_ids(error))
             raise
+
+
+def read_statuses(client: Client, prolific_study: ProlificStudy, rows: Sequence[Payment]) -> dict[int, str]:
+    """Return the session of each row that Prolific has -> the status of its submission. Raises ProlificError.
+
+    Lists have no status for those that were paid in part, so these are read one by one.
+    """
+    sessions = {id_: session for session, id_ in submission_ids(rows).items()}
+    listed = client.list_submissions(prolific_study.remote_id)
+    statuses = {sessions[one.id]: one.status for one in listed if one.id in sessions}
+    parts = {row.session_id for row in rows if row.reason == Reason.PART}
+    for id_, session in sessions.items():
+        if session in parts & statuses.keys():
+            statuses[session] = client.read_submission(id_).status
+    return statuses
 
 
 def _settle(row: Payment, status: str | None, now: Clock) -> bool:
@@ -75,17 +97,6 @@ def _settle(row: Payment, status: str | None, now: Clock) -> bool:
 
 def impossible(status: str) -> str:
     return f"The submission is {status} on Prolific, so this is not possible. A bonus is."
-
-
-def _ask(
-    client: Client, prolific_study: ProlificStudy, rows: Sequence[Payment], ids: Mapping[int, str], now: Clock
-) -> None:
-    in_bulk = [row for row in rows if row.reason == Reason.REWARD and row.problem != BULK_LOST]
-    if len(in_bulk) > 1:
-        _approve_in_bulk(client, in_bulk, ids, now)
-    alone = [row for row in rows if row.state == State.SENDING]
-    for row in alone:
-        _ask_alone(client, prolific_study, row, ids[row.session_id], now)
 
 
 def _approve_in_bulk(client: Client, rows: Sequence[Payment], ids: Mapping[int, str], now: Clock) -> None:

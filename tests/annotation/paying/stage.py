@@ -5,19 +5,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from django.test import override_settings
 
 from annotation.actions.paying.order_payments import Order, Ordered, order_payments, order_rewards
 from annotation.actions.paying.send_payments import send_project
+from annotation.actions.recruiting import prolific_account
 from annotation.models import Payment, ProlificAccount, ProlificStudy, Session, SessionState, Submission
+from annotation.recruitment.prolific.connection import Connection
 from background.sealed_secrets import seal
 from simulation.prolific_double.server import WORKSPACE
 from studies.models import Study
 from tests.factories import NOON, TESTS, make_project, make_prolific_study, make_study, make_submission, sit_down
-from tests.prolific import DONE, TOKEN, Local, local_platform, new_study
+from tests.prolific import DONE, TOKEN, CheckedConnection, Local, local_platform, new_study
 
 State = Payment.State
 PEOPLE = 3
@@ -95,6 +99,12 @@ class Stage:
 
 
 @contextmanager
-def stage(folder: Path, *, people: int = PEOPLE, **remote: Any) -> Iterator[Stage]:
-    with local_platform(folder) as local, override_settings(PROLIFIC_ADDRESS=local.double.address):
+def stage(folder: Path, *, people: int = PEOPLE, is_checked: bool = True, **remote: Any) -> Iterator[Stage]:
+    """Run the local platform. is_checked: what is sent and answered is compared with the published description."""
+    connection = CheckedConnection if is_checked else Connection
+    with (
+        local_platform(folder) as local,
+        override_settings(PROLIFIC_ADDRESS=local.double.address),
+        mock.patch.object(prolific_account, "Connection", partial(connection, sleep=lambda seconds: None)),
+    ):
         yield Stage(local, people=people, **remote)
