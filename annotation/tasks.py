@@ -2,9 +2,11 @@ from django.utils import timezone
 
 from annotation.actions.answering import advance_session
 from annotation.actions.arriving import network_places
+from annotation.actions.paying.send_payments import projects_to_pay, send_project
 from annotation.actions.recruiting import arrival_checks, submissions
 from background.decorator import task
 from studies.actions.events import TIMETABLE
+from studies.models import Project
 
 # A message that waits longer is dropped: the next minute sends another.
 FOLLOW_EVERY_SECONDS = 60
@@ -35,3 +37,18 @@ def read_prolific_study(study: int) -> None:
 @task(name="annotation.verify_arrival", minutes=5)
 def verify_arrival(session: int) -> None:
     arrival_checks.ask_again(session=session, now=timezone.now())
+
+
+@task(name="annotation.send_payments", minutes=5)
+def send_payments() -> None:
+    """Send a message for each project: one whose platform is slow keeps nobody else waiting."""
+    for project in projects_to_pay():
+        send_project_payments.send((project,), expires=60)
+
+
+@task(name="annotation.send_project_payments", minutes=10)
+def send_project_payments(project_id: int) -> None:
+    """Run periodically, and when somebody orders payments."""
+    project = Project.objects.filter(pk=project_id).first()
+    if project is not None:
+        send_project(project=project, now=timezone.now)

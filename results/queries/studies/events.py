@@ -431,6 +431,17 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.SUBMISSION_FITS: _say_flag("noted that a submission fits its session of {study} again; it was: {flag}"),
     What.SUBMISSION_COMPLETED: _say_numbers("completed a submission on Prolific that was finished in {study}"),
     What.IDENTITY_REFUTED: _say_numbers("ended a session of {study} whose submission is somebody else's on Prolific"),
+    What.PAYMENTS_ORDERED: _say_numbers("ordered {payments:payment} for {study}: {currency} {amount} for {reasons}"),
+    What.PAYMENT_CANCELLED: _say_numbers("cancelled a payment for {study}: {currency} {amount} for {reasons}"),
+    What.PAYMENTS_REFUSED: _say_numbers("could not make {payments:payment} for {study}, {currency} {amount}: {why}"),
+    What.PAYMENTS_HELD: _say_numbers("holds {payments:payment} for {study}, {currency} {amount}: {why}"),
+    What.PAYMENTS_SENT_AGAIN: _say_numbers("ordered {payments:payment} for {study} again: {currency} {amount}"),
+    What.PAYMENT_FOUND_PAID: _say_numbers("noted that a payment for {study} was paid: {currency} {amount}"),
+    What.PAYMENT_FOUND_UNPAID: _say_numbers(
+        "noted that a payment for {study} was not paid, and ordered it again: {currency} {amount}"
+    ),
+    What.SUBMISSION_REJECTED: _say_numbers("rejected the submission of {annotator} in {study}: {category}"),
+    What.RETURN_REQUESTED: _say_numbers("asked {annotator} to return a submission of {study}"),
     What.ANSWERS_SIMULATED: _say_numbers("simulated {annotators:annotator} in {study}, seed {seed}"),
     What.STUDY_REPLAYED: _say_numbers("replayed the answers of {study}, seed {seed}"),
 }
