@@ -104,6 +104,9 @@ STEPS = named(
 BY_THE_CLOCK = named(
     """
     annotation/arriving.network_places: forget_networks
+    annotation/recruiting.arrival_checks: ask_again settle_unverified unverified_sessions
+    annotation/recruiting.submissions: due_studies mark_due read_study
+    annotation/recruiting.webhooks: accounts_to_connect forget_old receive subscribe_account
     workspace/acceptance_messages: queue_acceptance_messages
     workspace/deliveries: delete_old deliver
     workspace/project_deletion: due_jobs

@@ -22,6 +22,7 @@ from annotation.actions.launching import complete_study, extend_study
 from annotation.actions.launching.launch import launch
 from annotation.actions.launching.study_jobs import cancel_study_job, request_extension, request_launch
 from annotation.actions.recruiting import panel, prolific_account, prolific_studies
+from annotation.actions.recruiting import webhooks as prolific_webhooks
 from annotation.actions.removing import removals, retire_questions
 from annotation.actions.sessions import end_early, end_sessions_from_network
 from annotation.models import ProlificAccount, Session, SessionState
@@ -384,6 +385,10 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "remove_account": (
         "prolific account removed",
         lambda _: with_fixed(prolific_account.remove_account, account=_connected()),
+    ),
+    "note_confirmed": (
+        "prolific webhooks confirmed",
+        lambda _: with_fixed(prolific_webhooks.note_confirmed, account=_connected()),
     ),
     "choose_workspace": (
         "prolific workspace chosen",

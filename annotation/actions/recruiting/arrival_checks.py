@@ -19,12 +19,13 @@ from annotation.actions.arriving import suspicious_arrivals
 from annotation.actions.recruiting import reconciliation, signing_keys
 from annotation.actions.recruiting.prolific_account import connect
 from annotation.actions.recruiting.reconciliation import There
-from annotation.errors import BadEntry, CannotTakePart, OtherPerson
-from annotation.models import EntryEvent, Identity, ProlificAccount, ProlificStudy, Session, SessionState
+from annotation.errors import CannotTakePart, LinkExpired, OtherPerson
+from annotation.models import Annotator, EntryEvent, Identity, ProlificAccount, ProlificStudy, Session, SessionState
 from annotation.recruitment.base import Entry, normalize_id
 from annotation.recruitment.prolific import bodies, signed_links
 from annotation.recruitment.prolific.connection import ProlificError
 from annotation.recruitment.prolific.entry import PROVIDER
+from background.sealed_secrets import CannotUnseal
 from studies.actions.events import TIMETABLE, What, record
 from studies.models import Study
 
@@ -61,13 +62,13 @@ class _Expected:
 
 def is_person(session: Session, participant: str) -> bool:
     """Whether a session is that of a participant."""
-    return normalize_id(session.annotator.provider_id) == normalize_id(participant)
+    return session.annotator.id_digest in Annotator.digests_of([normalize_id(participant)])
 
 
 def check_link(arrival: Arrival, *, now: datetime) -> str:
     """Return a proof for `check` that Prolific signed the link; "" if it did not, or cannot be asked for its keys.
 
-    Raises BadEntry if the link has expired or is not what Prolific signed.
+    Raises LinkExpired, or OtherPerson if the link is not what Prolific signed.
     """
     expected = _expected(arrival)
     if expected is None:
@@ -78,8 +79,9 @@ def check_link(arrival: Arrival, *, now: datetime) -> str:
     try:
         is_verified = _verify(token, arrival, expected, now)
     except signed_links.ExpiredLink:
-        raise BadEntry(
-            gettext("This link has expired."), gettext("Go back to Prolific and press the study link again.")
+        raise LinkExpired(
+            gettext("Links from Prolific are valid for two minutes."),
+            gettext("Go back to Prolific and press the study link again. If this page returns, tell the researcher."),
         ) from None
     except signed_links.ForgedLink as error:
         logger.warning("A link to study %s was refused: %s", arrival.study.pk, error)
@@ -178,8 +180,10 @@ def _digest(arrival: Arrival) -> str:
 
 def settle_unverified(*, study: ProlificStudy, participants: Mapping[str, str], now: datetime) -> None:
     """Settle who arrived unverified, by all submissions of a study: the participant of each, by its id."""
-    for session in _unverified().filter(study=study.study, provider_study_id=study.remote_id):
-        participant = participants.get(normalize_id(session.provider_session_id))
+    waiting = list(_unverified().filter(study=study.study, provider_study_id=study.remote_id))
+    ids = {digest: id_ for id_ in participants if waiting for digest in Session.digests_of([id_])}
+    for session in waiting:
+        participant = participants.get(ids.get(session.id_digest or "", ""))
         if participant is not None and is_person(session, participant):
             _confirm(session)
         elif participant is not None or session.arrived_at < now - MARGIN:
@@ -200,9 +204,9 @@ def ask_again(*, session: int, now: datetime) -> None:
     if found is None or account is None:
         return
     try:
-        submission = connect(account).read_submission(normalize_id(found.provider_session_id))
-    except ProlificError as error:
-        logger.info("Session %s cannot be verified now: %s", found.pk, error.sentence)
+        submission = connect(account).read_submission(found.open_id())
+    except (ProlificError, CannotUnseal) as error:
+        logger.info("Session %s cannot be verified now: %s", found.pk, error)
         return
     if is_person(found, submission.participant) and submission.study_id == found.provider_study_id:
         _confirm(found)

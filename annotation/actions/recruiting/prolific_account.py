@@ -1,8 +1,10 @@
 """The account at Prolific that a project recruits with: try a token, save it, and connect with it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -16,6 +18,8 @@ from studies.models import Project
 
 # Somebody waits for the page meanwhile: for one response, and for all of them.
 SECONDS, SECONDS_IN_ALL = 10, 30
+# Of a workspace that has just been chosen.
+NO_WEBHOOKS: Mapping[str, Any] = {"sealed_webhook_key": "", "webhooks_confirmed_at": None}
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,7 @@ def save_account(*, project: Project, token: str, owner: Owner, by: Actor, now: 
             "workspace_title": wallet.title[:200] if wallet else "",
             "saved_by": person(by),
             "saved_at": now,
+            **({} if same else NO_WEBHOOKS),
         },
     )
     record(project=project, what=What.PROLIFIC_ACCOUNT_CONNECTED, by=by, now=now)
@@ -116,7 +121,7 @@ def save_account(*, project: Project, token: str, owner: Owner, by: Actor, now: 
 def choose_workspace(*, account: ProlificAccount, workspace: str, title: str, by: Actor, now: datetime) -> None:
     """Choose the workspace that pays; the same again changes nothing."""
     chosen = ProlificAccount.objects.filter(pk=account.pk).exclude(workspace_id=workspace)
-    if chosen.update(workspace_id=workspace, workspace_title=title[:200]):
+    if chosen.update(workspace_id=workspace, workspace_title=title[:200], **NO_WEBHOOKS):
         record(project=account.project, what=What.PROLIFIC_WORKSPACE_CHOSEN, by=by, now=now, workspace=title[:200])
 
 

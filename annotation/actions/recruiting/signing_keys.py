@@ -21,7 +21,7 @@ class _Kept:
 
 
 # Of this process, by the address of the platform.
-_kept: dict[str, _Kept] = {}
+kept_keys: dict[str, _Kept] = {}
 
 
 def is_signed(token: str, *, client: Client, link: Link, now: datetime) -> bool:
@@ -29,7 +29,7 @@ def is_signed(token: str, *, client: Client, link: Link, now: datetime) -> bool:
 
     Raises ExpiredLink or ForgedLink, and ProlificError if the keys cannot be read.
     """
-    kept, is_fresh = _kept.get(settings.PROLIFIC_ADDRESS), False
+    kept, is_fresh = kept_keys.get(settings.PROLIFIC_ADDRESS), False
     if kept is None or now - kept.read_at > KEPT:
         kept, is_fresh = _read(client, now), True
     try:
@@ -46,10 +46,5 @@ def is_signed(token: str, *, client: Client, link: Link, now: datetime) -> bool:
 
 
 def _read(client: Client, now: datetime) -> _Kept:
-    kept = _kept[settings.PROLIFIC_ADDRESS] = _Kept([*client.read_keys()], now)
+    kept = kept_keys[settings.PROLIFIC_ADDRESS] = _Kept([*client.read_keys()], now)
     return kept
-
-
-def forget() -> None:
-    """Read the keys again at the next link."""
-    _kept.clear()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation.actions import sessions
 from annotation.actions.ending import platform_outcome
@@ -101,8 +101,14 @@ def is_due(now: datetime) -> Q:
     return Q(due_at__lte=now) | Q(due_at=None, status__in=_OPEN)
 
 
+def followed(studies: QuerySet[ProlificStudy]) -> QuerySet[ProlificStudy]:
+    """Return those that are open, or that are still read."""
+    published = studies.exclude(remote_id="").exclude(status__in=_NOT_PUBLISHED)
+    return published.filter(Q(due_at__isnull=False) | Q(status__in=_OPEN))
+
+
 def due_studies(*, now: datetime) -> list[int]:
-    found = ProlificStudy.objects.filter(is_due(now)).exclude(remote_id="").exclude(status__in=_NOT_PUBLISHED)
+    found = followed(ProlificStudy.objects.filter(is_due(now)))
     return list(found.order_by("due_at", "pk").values_list("pk", flat=True))
 
 
@@ -198,14 +204,17 @@ class _Reading:
         found = sessions_of(self._study.study, [one.key for one in seen])
         participants = {one.key: one.participant for one in seen}
         arrival_checks.settle_unverified(study=self._study, participants=participants, now=self._now)
-        known = {row.id_digest: row for row in self._study.submissions.all()}
+        rows = self._study.submissions.select_related("session__study__project", "session__annotator")
+        known = {row.id_digest: row for row in rows}
         unfinished = []
         for one in seen:
-            session = found.get(one.key)
-            if session is not None and not arrival_checks.is_person(session, one.participant):
-                session = None
             digests = keyed_digests(one.key, purpose=PURPOSE)
             row = next((known[digest] for digest in digests if digest in known), None)
+            # Ids are deleted after a while; the session stays.
+            session = row.session if row else None
+            arrived = found.get(one.key)
+            if session is None and arrived is not None and arrival_checks.is_person(arrived, one.participant):
+                session = arrived
             if row is not None and _is_settled(row, one, session):
                 continue
             stored = self._store(row, one, session, digest=digests[0])

@@ -17,5 +17,5 @@ def local(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(prolific_account, "Connection", partial(Connection, sleep=lambda seconds: None))
     with local_platform(tmp_path) as running:
         settings.PROLIFIC_ADDRESS = running.double.address
-        signing_keys.forget()
+        signing_keys.kept_keys.clear()
         yield running

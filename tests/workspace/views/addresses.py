@@ -48,6 +48,7 @@ PRIVATE = {
     "/projects/birds/prolific/": owners_alone((FINE, 409)),
     # Under a key that the site does not have.
     "/projects/birds/prolific/try/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/prolific/webhooks/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/prolific/workspace/": owners_alone((ELSEWHERE, ELSEWHERE)),
     "/projects/birds/prolific/remove/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # Without an address; with none of the choices.
@@ -250,7 +251,7 @@ FORMS_OF_OWNERS = FORMS_OF_EDITORS | {
     *("find_person", "invite_member", "cancel_invitation", "change_role", "remove_member"),
     *("project_groups", "project_panel", "project_panel_remove"),
     *("rename_project", "archive_project"),
-    *("prolific_account", "prolific_account_try", "prolific_account_remove"),
+    *("prolific_account", "prolific_account_try", "prolific_account_remove", "prolific_webhooks"),
     *("webhooks", "webhook_key", "webhook_try", "webhook_delete"),
 }
 FORMS = {"viewer": set[str](), "editor": FORMS_OF_EDITORS, "owner": FORMS_OF_OWNERS}
