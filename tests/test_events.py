@@ -22,8 +22,9 @@ from annotation.actions.launching.launch import launch
 from annotation.actions.launching.study_jobs import cancel_study_job, request_extension, request_launch
 from annotation.actions.recruiting import prolific_account
 from annotation.actions.removing import removals, retire_questions
+from annotation.actions.removing.old_ids import delete_old_ids
 from annotation.actions.sessions import end_early, end_sessions_from_network
-from annotation.models import ProlificAccount, Session, SessionState
+from annotation.models import Annotator, ProlificAccount, Session, SessionState
 from background.models import Job
 from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.actions.models import delete_model, rename_model
@@ -246,6 +247,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         lambda _: with_fixed(exempt_networks, study=visited(), networks="192.0.2.7"),
     ),
     "expire": ("session lapsed", lambda _: _lapsing()),
+    "delete_old_ids": ("provider ids deleted", lambda _: _years_later()),
     "import_predictions": ("predictions imported", lambda folder: with_fixed(import_predictions, **predicted(folder))),
     "request_offered_run": (
         "predictions requested",
@@ -424,6 +426,13 @@ def _invited() -> tuple[Invitation, str]:
 def _viewer() -> Membership:
     make_member(make_project(), "viewer")
     return Membership.objects.get()
+
+
+def _years_later() -> Callable[..., object]:
+    study = visited()
+    Annotator.objects.update(created_at=NOON)
+    Study.objects.filter(pk=study.pk).update(state="closed", closed_at=NOON)
+    return lambda by, now: delete_old_ids(by=by, now=now.replace(year=now.year + 2))
 
 
 def _lapsing() -> Callable[..., object]:
