@@ -33,6 +33,8 @@ from predictions.models import Run
 from results.actions import participants
 from results.actions.erasure import forget
 from results.actions.exports import cancel_export, export_into, export_project_into, request_export
+from results.actions.personal_data import personal_data
+from results.actions.pseudonyms import name_annotators
 from results.actions.releases import freeze_release, prepare_release, provider_ids, release_into, write_provider_ids
 from results.exporting.dataset_card import About
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
@@ -98,6 +100,12 @@ def settled() -> Question:
     asked = question()
     settle(question=asked, choice="none", by=make_person("ben"), note="", now=NOON)
     return asked
+
+
+def _of_named_visitor() -> dict[str, Any]:
+    about = of_visitor()
+    name_annotators(project=about["project"])
+    return about
 
 
 def _taken_out() -> Question:
@@ -292,6 +300,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "request_push": ("push to the hub requested", lambda _: with_fixed(hub.request_push, **_to_be_pushed())),
     "cancel_push": ("push to the hub cancelled", lambda _: with_fixed(hub.cancel_push, push=_pushing())),
     "provider_ids": ("provider ids taken", lambda _: with_fixed(provider_ids, release=frozen())),
+    "personal_data": ("personal data taken", lambda _: with_fixed(personal_data, **_of_named_visitor())),
     "write_provider_ids": (
         "provider ids taken",
         lambda folder: with_fixed(write_provider_ids, release=frozen(), folder=folder),
