@@ -1,16 +1,38 @@
 """Delete what a project knows of a person, as the law requires; answers of others stay."""
 
+import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.actions.arriving import suspicious_arrivals
 from annotation.actions.removing import reopen_places
-from annotation.models import Annotator, EntryEvent, GroupMember, Removal, Report, Response, Seat, Session, Skip, Slot
+from annotation.actions.removing.removals import CannotRemove
+from annotation.models import (
+    Annotator,
+    AnswerNotice,
+    Draft,
+    EntryEvent,
+    GroupMember,
+    Payment,
+    PracticeAnswer,
+    Removal,
+    Report,
+    Response,
+    Seat,
+    Session,
+    Skip,
+    Slot,
+    Submission,
+)
 from background.sealed_secrets import CannotUnseal
 from studies.models import Project, Study
+from studies.wording import format_count
+
+# Payments in these states are over.
+SETTLED = (Payment.State.PAID, Payment.State.REFUSED, Payment.State.CANCELLED)
 
 
 @dataclass(frozen=True)
@@ -26,8 +48,10 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     """Delete what `project` knows of `annotator`, and the annotator if no other project knows them.
 
     Their answers must have been removed before, in the same transaction (`removals.withdraw`). Their places are free
-    afterwards. Their entry events stay as counts, without their digest.
+    afterwards. Their entry events stay as counts, without their digest. Payments stay, with the sessions they are for,
+    as those of an annotator without an id. Raises CannotRemove while a payment is not settled.
     """
+    _check_settled(annotator, project)
     clear_entry_events(annotator=annotator, project=project)
     reopen_places.free_places(annotator=annotator, project=project)
     # What is left: seats of sessions without answers, and unanswered slots.
@@ -40,12 +64,48 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     Report.objects.filter(annotator=annotator, study__project=project).delete()
     sat = Session.objects.filter(annotator=annotator, study__project=project)
     sessions = sat.count()
+    _keep_payments(annotator, project)
     # Deletes their practice answers too.
+    delete_submission_ids(Submission.objects.filter(session__in=sat))
     sat.delete()
     Removal.objects.filter(annotator=annotator, project=project).delete()
     GroupMember.objects.filter(annotator=annotator, project=project).delete()
     delete_unknown([annotator.pk])
     return DeletedRows(responses=responses, sessions=sessions)
+
+
+def _check_settled(annotator: Annotator, project: Project) -> None:
+    owed = Payment.objects.filter(annotator=annotator, study__project=project).exclude(state__in=SETTLED).count()
+    if owed:
+        raise CannotRemove(
+            f"{format_count(owed, 'payment')} to this person {'is' if owed == 1 else 'are'} not settled. "
+            "Wait until they are paid, or cancel them, and try again."
+        )
+
+
+def _keep_payments(annotator: Annotator, project: Project) -> None:
+    """Give the payments of `annotator`, and the sessions they are for, to an annotator without an id."""
+    paid = Payment.objects.filter(annotator=annotator, study__project=project)
+    sessions = list(Session.objects.filter(payments__in=paid).distinct())
+    if not sessions:
+        return
+    nobody = Annotator.objects.create(provider=annotator.provider)
+    for session in sessions:
+        for table in (PracticeAnswer, Draft, AnswerNotice):
+            table._default_manager.filter(session=session).delete()
+        delete_submission_ids(Submission.objects.filter(session=session))
+        Session.objects.filter(pk=session.pk).update(
+            **{"annotator": nobody, "sealed_id": "", "id_digest": None, "token": secrets.token_urlsafe(24)},
+            **{"comment": "", "time_evidence": None, "network": ""},
+        )
+    paid.update(annotator=nobody, note="")
+
+
+def delete_submission_ids(found: QuerySet[Submission]) -> None:
+    """Delete the ids of submissions that are not read from Prolific any more; others would come again."""
+    for submission in found.filter(prolific_study__due_at=None).exclude(sealed_id=""):
+        # Its column is unique: a random text is found by no id.
+        Submission.objects.filter(pk=submission.pk).update(sealed_id="", id_digest=secrets.token_hex(32))
 
 
 def clear_entry_events(*, annotator: Annotator, project: Project) -> None:

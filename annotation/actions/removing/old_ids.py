@@ -1,7 +1,6 @@
 """Delete the ids of people who have not taken part for long: they cannot be looked up any more; their answers stay."""
 
 import logging
-import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -10,6 +9,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.actions.arriving import suspicious_arrivals
+from annotation.actions.removing.erasure import SETTLED, delete_submission_ids
 from annotation.models import Annotator, EntryEvent, GroupMember, Payment, Session, Submission
 from background.sealed_secrets import CannotUnseal
 from studies.actions.events import Actor, What, record
@@ -18,7 +18,6 @@ from studies.models import Project, Study, StudyState
 logger = logging.getLogger(__name__)
 
 BATCH = 500
-SETTLED = (Payment.State.PAID, Payment.State.REFUSED, Payment.State.CANCELLED)
 
 
 def delete_old_ids(*, by: Actor, now: datetime) -> int:
@@ -62,8 +61,7 @@ def _delete_ids(batch: Sequence[int], *, before: datetime, by: Actor, now: datet
     ):
         record(project=project, what=What.PROVIDER_IDS_DELETED, by=by, now=now, people=project.people)
     _clear_entry_events(people)
-    for submission in Submission.objects.filter(session__in=sessions):
-        _delete_id_of(submission)
+    delete_submission_ids(Submission.objects.filter(session__in=sessions))
     sessions.update(sealed_id="", id_digest=None)
     return Annotator.objects.filter(pk__in=[person.pk for person in people]).update(sealed_id="", id_digest=None)
 
@@ -81,15 +79,9 @@ def _clear_entry_events(people: Sequence[Annotator]) -> None:
 
 
 def _delete_submissions_of_strangers(before: datetime) -> None:
-    """Delete the ids of old submissions whose people never arrived here."""
-    closed = Submission.objects.filter(prolific_study__due_at=None, prolific_study__study__state=StudyState.CLOSED)
-    for submission in closed.filter(session=None, read_at__lt=before).exclude(sealed_id=""):
-        _delete_id_of(submission)
-
-
-def _delete_id_of(submission: Submission) -> None:
-    # Its column is unique: a random text is found by no id.
-    Submission.objects.filter(pk=submission.pk).update(sealed_id="", id_digest=secrets.token_hex(32))
+    """Delete the ids of old submissions whose people never arrived here, or were erased."""
+    closed = Submission.objects.filter(prolific_study__study__state=StudyState.CLOSED, read_at__lt=before)
+    delete_submission_ids(closed.filter(session__id_digest=None))
 
 
 def check_keys() -> None:

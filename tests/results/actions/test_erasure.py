@@ -6,6 +6,7 @@ Ann and ben answered step 3 in pairs, both wanted; cleo step 4, dora a baseline 
 import csv
 import io
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from annotation.models import Annotator, Response
+from annotation.models import Annotator, Payment, Response, Session
 from results.actions.erasure import forget
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym, Release, ReleasePseudonym
@@ -103,3 +104,36 @@ def test_nothing_is_deleted_when_the_frozen_rows_cannot_be_read(released: Releas
     with pytest.raises(CommandError, match="Nothing was deleted"):
         call_command("forget", "vases", provider_id="ben", yes=True)
     assert Response.objects.counted().filter(annotator=person("ben")).count() == 6
+
+
+def _pay_ben(project: Project, state: str) -> Session:
+    session = Session.objects.get(annotator=person("ben"), study__project=project)
+    paid = {"study": session.study, "annotator": session.annotator, "session": session, "state": state}
+    Payment.objects.create(
+        **paid, reason="reward", amount=Decimal("2.00"), currency="USD", ordered_at=NOON, state_at=NOON, note="of ben"
+    )
+    Session.objects.filter(pk=session.pk).update(comment="I am ben.")
+    return session
+
+
+def test_nobody_is_forgotten_while_a_payment_of_theirs_is_not_settled(released: Release) -> None:
+    _pay_ben(released.project, "uncertain")
+    with pytest.raises(CommandError, match="1 payment to this person is not settled"):
+        call_command("forget", "vases", provider_id="ben", yes=True)
+    assert Response.objects.counted().filter(annotator=person("ben")).count() == 6
+
+
+def test_settled_payments_stay_in_the_books_as_nobodys(released: Release) -> None:
+    before = _pay_ben(released.project, "paid")
+    ben = person("ben")
+    forgotten = forget(annotator=ben, project=released.project, by="tests", now=REMOVED)
+    assert (forgotten.rows.responses, forgotten.rows.sessions) == (6, 1)
+    payment = Payment.objects.select_related("annotator", "session").get()
+    assert (payment.amount, payment.currency, payment.state, payment.note) == (Decimal("2.00"), "USD", "paid", "")
+    assert not Annotator.objects.filter(pk=ben.pk).exists()
+    assert (payment.annotator.sealed_id, payment.annotator.id_digest) == ("", None)
+    session = payment.session
+    assert (session.pk, session.annotator) == (before.pk, payment.annotator)
+    assert (session.sealed_id, session.id_digest, session.comment) == ("", None, "")
+    assert session.token != before.token
+    assert not Response.objects.filter(session=session).exists()
