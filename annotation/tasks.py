@@ -6,6 +6,7 @@ from annotation.actions.answering import advance_session
 from annotation.actions.arriving import network_places
 from annotation.actions.paying.send_payments import projects_to_pay, send_project
 from annotation.actions.recruiting import arrival_checks, submissions, webhooks
+from annotation.actions.removing import old_ids
 from annotation.models import ProlificAccount
 from annotation.recruitment.prolific.connection import ProlificError
 from background.decorator import task
@@ -79,3 +80,9 @@ def connect_webhooks(account: int) -> None:
 @task(name="annotation.forget_webhooks", minutes=5)
 def forget_webhooks() -> None:
     webhooks.forget_old(now=timezone.now())
+
+
+@task(name="annotation.delete_old_ids", minutes=30)
+def delete_old_ids() -> None:
+    old_ids.check_keys()
+    old_ids.delete_old_ids(by=TIMETABLE, now=timezone.now())

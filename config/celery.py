@@ -36,6 +36,7 @@ PERIODIC = {
     "look for news that webhooks are to be told": ("workspace.note_news", EVERY_FIVE_MINUTES, 300),
     "delete what was uploaded a week ago": ("studies.discard_uploads", EVERY_HOUR, None),
     "forget browsers that are signed out": ("workspace.forget_sessions", EVERY_HOUR, None),
+    "delete ids of people who have not come for long": ("annotation.delete_old_ids", EVERY_HOUR, None),
     "delete projects whose time has come": ("workspace.delete_projects", EVERY_FIVE_MINUTES, 300),
     "delete pictures that nobody used for a month": ("workspace.discard_images", EVERY_HOUR, None),
     "delete files that hold answers of people who withdrew": ("results.discard_files", EVERY_FIVE_MINUTES, None),

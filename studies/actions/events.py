@@ -102,6 +102,8 @@ class What(StrEnum):
     HUB_PUSH_CANCELLED = "push to the hub cancelled"
     RELEASE_PUSHED = "release pushed to the hub"
     PROVIDER_IDS_TAKEN = "provider ids taken"
+    PERSONAL_DATA_TAKEN = "personal data taken"
+    PROVIDER_IDS_DELETED = "provider ids deleted"
     WEBHOOK_MADE = "webhook made"
     WEBHOOK_DELETED = "webhook deleted"
     WEBHOOK_KEY_CHANGED = "webhook key changed"

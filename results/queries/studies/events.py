@@ -55,6 +55,7 @@ SUBJECTS = {
     "more": "more answers",
     "most": "limit of answers",
     "networks": "shared networks",
+    "personal": "data of a person",
     "provider": "IDs of people",
     "push": "push to the Hub",
     "seat": "released place",
@@ -407,6 +408,10 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.HUB_PUSH_CANCELLED: _say_numbers("cancelled the push of the release {release} to {repository} on the Hub"),
     What.RELEASE_PUSHED: _say_numbers("pushed the release {release} of {study} to {repository} on the Hub"),
     What.PROVIDER_IDS_TAKEN: _say_numbers("downloaded the key to the pseudonyms in the release {release} of {study}"),
+    What.PERSONAL_DATA_TAKEN: _say_numbers("downloaded all data of {annotator}"),
+    What.PROVIDER_IDS_DELETED: _say_numbers(
+        "deleted the IDs of {people:annotator}, whose last session is older than this site keeps IDs"
+    ),
     What.WEBHOOK_MADE: _say_numbers("created the webhook to {host}: {topics}"),
     What.WEBHOOK_DELETED: _say_numbers("deleted the webhook to {host}"),
     What.WEBHOOK_KEY_CHANGED: _say_numbers("changed the key of the webhook to {host}"),

@@ -74,6 +74,7 @@ PRIVATE = {
     "/projects/birds/people/A-34679/reopen/": changing((409, 409)),
     "/projects/birds/people/": all_alike(LOOK),
     "/projects/birds/people/A-34679/": all_alike(LOOK),
+    "/projects/birds/people/A-34679/data.json": owners_alone(LOOK),
     "/projects/birds/people/find/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/results/": all_alike(LOOK),
     "/projects/birds/people-and-models/": all_alike(LOOK),
@@ -223,6 +224,7 @@ NO_PAGES = {
     *("/projects/birds/results/cost.csv", "/studies/birds/birds-step-3/results/cost.csv"),
     f"/projects/birds/charts/{DIGEST}.svg",
     *("/projects/birds/report/md/", "/exports/1/download/", "/releases/1/provider-ids/", "/imports/1/problems/"),
+    "/projects/birds/people/A-34679/data.json",
     *("/studies/birds/birds-step-3/preview/", "/studies/birds/birds-step-3/picture/"),
     "/projects/birds/new-study/pictures/best_of_n/",
 }
