@@ -231,6 +231,7 @@ TOLD_OF_EVENTS = ["workspace.actions.webhooks.queue_event"]
 # Kinds of jobs: name in the database -> its `background.work.Work`.
 JOBS = {
     "annotation.extension": "annotation.actions.launching.study_jobs.EXTENSION",
+    "annotation.money_check": "annotation.actions.paying.compare_with_platform.CHECK",
     "annotation.launch": "annotation.actions.launching.study_jobs.LAUNCH",
     "making.pipeline": "making.actions.pipelines.MAKE",
     "results.chart": "results.actions.charts.CHART",

@@ -29,6 +29,11 @@ class ClockWage:
     with_bonuses: Wage
     shares_under: dict[Decimal, float]
 
+    @property
+    def percents_under(self) -> list[float]:
+        """Return the shares in percent, in the order of the amounts."""
+        return [100 * share for _, share in sorted(self.shares_under.items())]
+
 
 @dataclass(frozen=True)
 class TwoClocks:

@@ -133,6 +133,8 @@ class What(StrEnum):
     PAYMENTS_SENT_AGAIN = "payments sent again"
     PAYMENT_FOUND_PAID = "payment found paid"
     PAYMENT_FOUND_UNPAID = "payment found unpaid"
+    LEDGER_COMPARED = "ledger compared"
+    REWARDS_NOTED = "rewards noted"
     SUBMISSION_REJECTED = "submission rejected"
     RETURN_REQUESTED = "return requested"
     ANSWERS_SIMULATED = "answers simulated"

@@ -61,7 +61,7 @@ def order_payments(*, study: Study, orders: Sequence[Order], by: Actor, now: dat
 
     A cancelled one, that was never sent, is ordered again with the new amount. Raises CannotPay.
     """
-    _lock(study)
+    lock(study)
     submissions = _submissions(study, {order.session for order in orders})
     known = {(row.session_id, row.reason, row.subject): row for row in study.payments.filter(session__in=submissions)}
     rewarded = {session for (session, reason, _), row in known.items() if reason in REWARDS and row.state not in VOID}
@@ -134,7 +134,7 @@ def cancel_payment(*, payment: Payment, by: Actor, now: datetime) -> None:
     record(project=study.project, study=study, what=What.PAYMENT_CANCELLED, by=by, now=now, **told)
 
 
-def _lock(study: Study) -> None:
+def lock(study: Study) -> None:
     """Order one after another in a study, so that each order knows what was ordered before."""
     Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
 

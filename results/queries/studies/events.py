@@ -445,6 +445,8 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PAYMENT_FOUND_UNPAID: _say_numbers(
         "noted that a payment for {study} was not paid, and ordered it again: {currency} {amount}"
     ),
+    What.LEDGER_COMPARED: _say_numbers("compared the ledger with Prolific"),
+    What.REWARDS_NOTED: _say_numbers("added {payments:reward} of {study} to the ledger, which Prolific had paid"),
     What.SUBMISSION_REJECTED: _say_numbers("rejected the submission of {annotator} in {study}: {category}"),
     What.RETURN_REQUESTED: _say_numbers("asked {annotator} to return a submission of {study}"),
     What.ANSWERS_SIMULATED: _say_numbers("simulated {annotators:annotator} in {study}, seed {seed}"),
