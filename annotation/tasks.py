@@ -4,11 +4,14 @@ from django.utils import timezone
 
 from annotation.actions.answering import advance_session
 from annotation.actions.arriving import network_places
+from annotation.actions.paying.send_payments import projects_to_pay, send_project
 from annotation.actions.recruiting import arrival_checks, submissions, webhooks
+from annotation.actions.removing import old_ids
 from annotation.models import ProlificAccount
 from annotation.recruitment.prolific.connection import ProlificError
 from background.decorator import task
 from studies.actions.events import TIMETABLE
+from studies.models import Project
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +48,21 @@ def verify_arrival(session: int) -> None:
     arrival_checks.ask_again(session=session, now=timezone.now())
 
 
+@task(name="annotation.send_payments", minutes=5)
+def send_payments() -> None:
+    """Send a message for each project: one whose platform is slow keeps nobody else waiting."""
+    for project in projects_to_pay():
+        send_project_payments.send((project,), expires=60)
+
+
+@task(name="annotation.send_project_payments", minutes=10)
+def send_project_payments(project_id: int) -> None:
+    """Run periodically, and when somebody orders payments."""
+    project = Project.objects.filter(pk=project_id).first()
+    if project is not None:
+        send_project(project=project, now=timezone.now)
+
+
 @task(name="annotation.connect_webhooks", minutes=5)
 def connect_webhooks(account: int) -> None:
     """It is tried again every minute until it works; the page says what is wrong."""
@@ -62,3 +80,9 @@ def connect_webhooks(account: int) -> None:
 @task(name="annotation.forget_webhooks", minutes=5)
 def forget_webhooks() -> None:
     webhooks.forget_old(now=timezone.now())
+
+
+@task(name="annotation.delete_old_ids", minutes=30)
+def delete_old_ids() -> None:
+    old_ids.check_keys()
+    old_ids.delete_old_ids(by=TIMETABLE, now=timezone.now())

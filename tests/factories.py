@@ -30,9 +30,21 @@ from annotation.actions.deciding.decisions import rule_input
 from annotation.actions.launching.launch import launch
 from annotation.actions.recruiting.panel import add_to_panel
 from annotation.actions.recruiting.prolific_draft import Draft
-from annotation.models import Annotator, Decision, PanelMember, Response, Seat, Session, SessionState, Slot
+from annotation.models import (
+    Annotator,
+    Decision,
+    PanelMember,
+    ProlificStudy,
+    Response,
+    Seat,
+    Session,
+    SessionState,
+    Slot,
+    Submission,
+)
 from annotation.models.sessions import OPEN_STATES
 from annotation.recruitment.base import Entry
+from background.sealed_secrets import keyed_digest, seal
 from predictions.models import Model, Prediction
 from studies.actions.images import original_name
 from studies.actions.studies import create_study
@@ -450,3 +462,31 @@ def member_of_panel(address: str, *, project: Project | None = None) -> PanelMem
     """Add somebody to a project's panel."""
     [member] = add_to_panel(project=project or make_project("birds"), addresses=[address], by=TESTS, now=NOON)
     return member
+
+
+def make_prolific_study(study: Study, remote_id: str = "66f0", **fields: Any) -> ProlificStudy:
+    """Return a study on Prolific for `study`, which pays 4.00 in dollars."""
+    usual = {"status": "ACTIVE", "places": 10, "reward": "4.00", "currency": "USD", "created_at": NOON}
+    made = ProlificStudy.objects.create(
+        study=study, remote_id=remote_id, internal_name=f"{study.slug}-{remote_id}", **usual | fields
+    )
+    return fresh(made)
+
+
+def make_submission(
+    prolific_study: ProlificStudy,
+    session: Session | None,
+    remote_id: str,
+    status: str = "AWAITING REVIEW",
+    **fields: Any,
+) -> Submission:
+    """Return a submission on Prolific as it was read at noon. It took 15 minutes there."""
+    usual = {"started_at": NOON - timedelta(minutes=15), "completed_at": NOON, "read_at": NOON}
+    return Submission.objects.create(
+        prolific_study=prolific_study,
+        session=session,
+        sealed_id=seal(remote_id),
+        id_digest=keyed_digest(remote_id, purpose="submission"),
+        status=status,
+        **usual | fields,
+    )

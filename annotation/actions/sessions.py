@@ -54,7 +54,10 @@ def _start(*, study: Study, entry: Entry, network: str, identity: str, now: date
     annotator = _annotator(entry)
     if annotator is None:
         annotator = Annotator.objects.create(provider=entry.provider, **Annotator.seal_id(entry.person))
-    lock_annotator(Annotator.objects.filter(pk=annotator.pk))
+    locked = lock_annotator(Annotator.objects.filter(pk=annotator.pk))
+    if locked is None or locked.id_digest is None:
+        # Their id was deleted at this very moment: they are somebody new.
+        annotator = Annotator.objects.create(provider=entry.provider, **Annotator.seal_id(entry.person))
     older = _open_session(study, annotator)
     if older is not None and live_sessions.has_filled_first_seat(older):
         # It is paid even if they continue under another submission.
@@ -115,12 +118,12 @@ def _annotator(entry: Entry) -> Annotator | None:
     return min(known, key=lambda annotator: preferred.index(annotator.id_digest or ""), default=None)
 
 
-def lock_annotator(found: QuerySet[Annotator]) -> None:
-    """Lock an annotator until the transaction ends.
+def lock_annotator(found: QuerySet[Annotator]) -> Annotator | None:
+    """Lock an annotator until the transaction ends, and return what the row says then.
 
     Nobody else gives them questions, and the slow path of their answers waits. The fast path does not.
     """
-    found.select_for_update(of=("self",), no_key=True).first()
+    return found.select_for_update(of=("self",), no_key=True).first()
 
 
 def lease_of(study: Study) -> timedelta:

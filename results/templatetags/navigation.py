@@ -43,7 +43,8 @@ ENTRIES: Mapping[str, str] = {
         ("project_releases", "study_releases", "release_people", "hub_pushes", "compare_releases"), "releases"
     ),
     **dict.fromkeys(("project_people", "person", "exclude_person", "include_person"), "people"),
-    **dict.fromkeys(("withdraw_person", "reopen_person"), "people"),
+    **dict.fromkeys(("withdraw_person", "reopen_person", "personal_data"), "people"),
+    **dict.fromkeys(("project_money", "project_money_check", "project_payment"), "money"),
     "project_events": "activity",
     **dict.fromkeys(("project_members", "project_groups", "webhooks", "remove_member", "archive_project"), "settings"),
     **dict.fromkeys(("delete_project", "invite_member", "webhook_key"), "settings"),

@@ -107,8 +107,8 @@ def test_members_of_a_group_are_found_after_the_key_was_replaced(settings: Setti
     ann = make_annotator("ann")
     settings.ENCRYPTION_KEYS = [NEW, OLD]
     people = ["ann", "ben", "ann"]
-    told = {"group": "trained", "provider": "prolific", "by": "tests", "now": NOON}
-    assert groups.set_group(project=project, people=people, **told) == 2
+    count = groups.set_group(project=project, group="trained", provider="prolific", people=people, by="tests", now=NOON)
+    assert count == 2
     assert set(GroupMember.objects.values_list("annotator", flat=True)) == set(
         Annotator.objects.values_list("pk", flat=True)
     )

@@ -21,11 +21,11 @@ PEOPLE, IN_TWO_STUDIES = 1203, 700
 
 def target(name: str) -> tuple[str, str]:
     """Return the migration of `annotation` whose name ends so, whatever its number is."""
-    (found,) = [
-        key
+    (found,) = (
+        (str(key[0]), str(key[1]))
         for key in MigrationExecutor(connection).loader.graph.nodes
         if key[0] == "annotation" and key[1].endswith(name)
-    ]
+    )
     return found
 
 
@@ -37,10 +37,9 @@ def tables(at: tuple[str, str]) -> tuple[Any, Any]:
 def before() -> tuple[str, str]:
     """Return the last migration with clear ids alone."""
     graph = MigrationExecutor(connection).loader.graph
-    (parent,) = [
-        each.key for each in graph.node_map[target("_columns_of_encrypted_ids")].parents if each.key[0] == "annotation"
-    ]
-    return parent
+    parents = graph.node_map[target("_columns_of_encrypted_ids")].parents
+    (name,) = (str(parent.key[1]) for parent in parents if parent.key[0] == "annotation")
+    return "annotation", name
 
 
 def fill(studies: list[Study]) -> None:

@@ -1,10 +1,11 @@
 """Delete what a project knows of a person, as the law requires; answers of others stay."""
 
+import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.actions.arriving import suspicious_arrivals
 from annotation.actions.removing import reopen_places
@@ -60,6 +61,10 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     Report.objects.filter(annotator=annotator, study__project=project).delete()
     sat = Session.objects.filter(annotator=annotator, study__project=project)
     sessions = sat.count()
+    submissions = Submission.objects.filter(session__in=sat)
+    delete_submission_ids(submissions)
+    # Of a study that is still read, the digest stays: without it the submission would be stored anew.
+    submissions.update(sealed_id="", entered_code="")
     # Deletes their practice answers too.
     sat.delete()
     Removal.objects.filter(annotator=annotator, project=project).delete()
@@ -78,10 +83,13 @@ def _let_go_of_payments(annotator: Annotator, project: Project) -> None:
             "Send, settle or cancel them first."
         )
     payments.update(annotator=None, session=None, note="")
-    # The digest stays: otherwise the submission would be read from Prolific anew.
-    Submission.objects.filter(session__annotator=annotator, session__study__project=project).update(
-        sealed_id="", entered_code=""
-    )
+
+
+def delete_submission_ids(found: QuerySet[Submission]) -> None:
+    """Delete the ids of submissions that are not read from Prolific any more; others would come again."""
+    for submission in found.filter(prolific_study__due_at=None).exclude(sealed_id=""):
+        # Its column is unique: a random text is found by no id.
+        Submission.objects.filter(pk=submission.pk).update(sealed_id="", id_digest=secrets.token_hex(32))
 
 
 def clear_entry_events(*, annotator: Annotator, project: Project) -> None:

@@ -55,6 +55,7 @@ SUBJECTS = {
     "more": "more answers",
     "most": "limit of answers",
     "networks": "shared networks",
+    "personal": "data of a person",
     "provider": "IDs of people",
     "push": "push to the Hub",
     "seat": "released place",
@@ -407,6 +408,10 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.HUB_PUSH_CANCELLED: _say_numbers("cancelled the push of the release {release} to {repository} on the Hub"),
     What.RELEASE_PUSHED: _say_numbers("pushed the release {release} of {study} to {repository} on the Hub"),
     What.PROVIDER_IDS_TAKEN: _say_numbers("downloaded the key to the pseudonyms in the release {release} of {study}"),
+    What.PERSONAL_DATA_TAKEN: _say_numbers("downloaded all data of {annotator}"),
+    What.PROVIDER_IDS_DELETED: _say_numbers(
+        "deleted the IDs of {people:annotator}, whose last session is older than this site keeps IDs"
+    ),
     What.WEBHOOK_MADE: _say_numbers("created the webhook to {host}: {topics}"),
     What.WEBHOOK_DELETED: _say_numbers("deleted the webhook to {host}"),
     What.WEBHOOK_KEY_CHANGED: _say_numbers("changed the key of the webhook to {host}"),
@@ -431,6 +436,19 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.SUBMISSION_FITS: _say_flag("noted that a submission fits its session of {study} again; it was: {flag}"),
     What.SUBMISSION_COMPLETED: _say_numbers("completed a submission on Prolific that was finished in {study}"),
     What.IDENTITY_REFUTED: _say_numbers("ended a session of {study} whose submission is somebody else's on Prolific"),
+    What.PAYMENTS_ORDERED: _say_numbers("ordered {payments:payment} for {study}: {currency} {amount} for {reasons}"),
+    What.PAYMENT_CANCELLED: _say_numbers("cancelled a payment for {study}: {currency} {amount} for {reasons}"),
+    What.PAYMENTS_REFUSED: _say_numbers("could not make {payments:payment} for {study}, {currency} {amount}: {why}"),
+    What.PAYMENTS_HELD: _say_numbers("holds {payments:payment} for {study}, {currency} {amount}: {why}"),
+    What.PAYMENTS_SENT_AGAIN: _say_numbers("ordered {payments:payment} for {study} again: {currency} {amount}"),
+    What.PAYMENT_FOUND_PAID: _say_numbers("noted that a payment for {study} was paid: {currency} {amount}"),
+    What.PAYMENT_FOUND_UNPAID: _say_numbers(
+        "noted that a payment for {study} was not paid, and ordered it again: {currency} {amount}"
+    ),
+    What.LEDGER_COMPARED: _say_numbers("compared the ledger with Prolific"),
+    What.REWARDS_NOTED: _say_numbers("added {payments:reward} of {study} to the ledger, which Prolific had paid"),
+    What.SUBMISSION_REJECTED: _say_numbers("rejected the submission of {annotator} in {study}: {category}"),
+    What.RETURN_REQUESTED: _say_numbers("asked {annotator} to return a submission of {study}"),
     What.ANSWERS_SIMULATED: _say_numbers("simulated {annotators:annotator} in {study}, seed {seed}"),
     What.STUDY_REPLAYED: _say_numbers("replayed the answers of {study}, seed {seed}"),
 }
