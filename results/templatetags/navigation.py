@@ -47,7 +47,7 @@ ENTRIES: Mapping[str, str] = {
     "project_events": "activity",
     **dict.fromkeys(("project_members", "project_groups", "webhooks", "remove_member", "archive_project"), "settings"),
     **dict.fromkeys(("delete_project", "invite_member", "webhook_key"), "settings"),
-    **dict.fromkeys(("prolific_account", "prolific_account_try"), "settings"),
+    **dict.fromkeys(("prolific_account", "prolific_account_try", "prolific_workspace"), "settings"),
 }
 # State of a study -> URL name, label and needed right of the one primary action of its pages.
 PRIMARY: Mapping[str, tuple[str, str, Verb]] = {

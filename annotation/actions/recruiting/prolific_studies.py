@@ -51,6 +51,11 @@ def current_study(study: Study) -> ProlificStudy | None:
     return study.prolific_studies.first()
 
 
+def sends_people(*, study: Study, remote_id: str) -> bool:
+    """Whether a study with this id at Prolific is one that was published from here."""
+    return study.prolific_studies.filter(remote_id=remote_id).exists()
+
+
 def researcher_code(prolific_study: ProlificStudy) -> str:
     """Return the code with which we complete a submission whose redirect was lost; "" if it has none."""
     return _code_with(prolific_study, "MANUALLY_REVIEW")

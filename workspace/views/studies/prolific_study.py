@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.actions.recruiting import prolific_studies
 from annotation.actions.recruiting.prolific_account import connect
@@ -19,7 +19,7 @@ from annotation.models import ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.connection import ProlificError
 from results.queries.studies.progress import count_seats
-from results.queries.studies.prolific import cost_in_words
+from results.queries.studies.prolific import cost_in_words, form_on_prolific
 from results.views.form_values import read_field
 from results.views.guards import may_do, signed_in_user, study_view
 from studies.errors import StudyError
@@ -34,6 +34,8 @@ from workspace.views.studies.study import recruit_page
 def prolific_study(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the form of a study on Prolific, and save it as a draft there."""
     try:
+        if not study.design.recruitment.prolific:
+            raise StudyError("The study file does not recruit on Prolific.")
         account = prolific_studies.account_of(study.project)
     except StudyError as error:
         messages.error(request, str(error))
@@ -55,6 +57,13 @@ def prolific_study(request: HttpRequest, study: Study) -> HttpResponse:
         form.add_filter(form.values["filter"])
     quote: dict[str, Any] = _quote(account, form) if do == "look" else {}
     return _page(request, study, row, form, away, **quote)
+
+
+@study_view(Verb.RUN)
+@require_safe
+def own_form(request: HttpRequest, study: Study) -> HttpResponse:
+    """Lead to Prolific's own form. Its address has a completion code, so it stands on no page."""
+    return redirect(form_on_prolific(study))
 
 
 def _unfinished(study: Study) -> ProlificStudy | None:
