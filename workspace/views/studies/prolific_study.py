@@ -179,11 +179,17 @@ def _cost_of_publishing(study: Study, row: ProlificStudy) -> dict[str, Any]:
         account = prolific_studies.account_of(study.project)
         client = connect(account)
         with client.within(10):
-            cost = client.read_cost(row.remote_id, is_projected=True).rewards if row.remote_id else None
             balance = client.read_balance(account.workspace_id)
+            if row.remote_id:
+                cost = _in_units(client.read_cost(row.remote_id, is_projected=True).rewards)
+            else:
+                rewards = in_cents(row.reward) * row.places
+                total = client.calculate_cost(reward=in_cents(row.reward), places=row.places)
+                amounts = (_Money(cents, balance.currency_code) for cents in (rewards, total - rewards, 0))
+                cost = _Cost(*amounts)
     except (ProlificError, StudyError) as error:
         return {"no_cost": str(error)}
-    return {"cost": cost and _in_units(cost), "balance": _Money(balance.available_balance, balance.currency_code)}
+    return {"cost": cost, "balance": _Money(balance.available_balance, balance.currency_code)}
 
 
 @dataclass(frozen=True)
