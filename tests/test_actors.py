@@ -136,7 +136,7 @@ OF_OWN_ACCOUNT = named(
 DERIVED = named(
     """
     annotation/recruiting.prolific_account: seal_tokens_again
-    annotation/recruiting.prolific_studies: refresh
+    annotation/recruiting.prolific_studies: refresh update_people
     predictions/duplicates: below compare_again embedding_in_use look_for_new
     results/cached_statistics: drop look_up compute_now make
     results/pseudonyms: name_annotators name_for_release
