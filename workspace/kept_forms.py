@@ -21,22 +21,8 @@ MOST_CHARACTERS = 200_000
 NEVER = ("csrfmiddlewaretoken", "password", "secret", "token")
 # Fields that a form sends without anybody having typed them: hidden ones, and the values of buttons.
 UNTYPED = frozenset(
-    {
-        "currency",
-        "do",
-        "edited_from",
-        "filters",
-        "form_key",
-        "instead_of",
-        "named",
-        "next",
-        "notices",
-        "replaces",
-        "show",
-        "shown",
-        "slot",
-    }
-    | {"sort", "sure", "then", "tried", "unmeasured", "upload", "visit"}
+    {"currency", "do", "edited_from", "filters", "form_key", "instead_of", "named", "next", "notices", "replaces"}
+    | {"show", "shown", "slot", "sort", "sure", "then", "tried", "unmeasured", "upload", "visit"}
 )
 # Labels of fields whose names in words would not be understood.
 LABELS = {
