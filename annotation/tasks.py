@@ -1,16 +1,18 @@
 import logging
+from contextlib import suppress
 
 from django.utils import timezone
 
 from annotation.actions.answering import advance_session
 from annotation.actions.arriving import network_places
 from annotation.actions.paying.send_payments import projects_to_pay, send_project
-from annotation.actions.recruiting import arrival_checks, submissions, webhooks
+from annotation.actions.recruiting import arrival_checks, prolific_studies, submissions, webhooks
 from annotation.actions.removing import old_ids
-from annotation.models import ProlificAccount
+from annotation.models import ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific.connection import ProlificError
 from background.decorator import task
 from studies.actions.events import TIMETABLE
+from studies.errors import StudyError
 from studies.models import Project
 
 logger = logging.getLogger(__name__)
@@ -86,3 +88,13 @@ def forget_webhooks() -> None:
 def delete_old_ids() -> None:
     old_ids.check_keys()
     old_ids.delete_old_ids(by=TIMETABLE, now=timezone.now())
+
+
+@task(name="annotation.update_prolific_people", minutes=5)
+def update_prolific_people() -> None:
+    """Keep out on Prolific who may not take part by now, and let in who may."""
+    running = ProlificStudy.objects.filter(status__in=prolific_studies.RUNNING)
+    for one in running.select_related("study__project").order_by("pk"):
+        # The next time does better; the page of the study says what is wrong when its state is read.
+        with suppress(StudyError, ProlificError):
+            prolific_studies.update_people(prolific_study=one)

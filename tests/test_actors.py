@@ -60,6 +60,7 @@ OF_ANNOTATORS = named(
     annotation/arriving.switch_role: is_offered switched_session switch
     annotation/ending.platform_outcome: code_for save_comment show_completion_code
     annotation/recruiting.panel: make_link_key open_studies start use_link
+    annotation/recruiting.prolific_studies: sends_people
     annotation/sessions: can_revive check_can_start consent find finish finish_unless_last_look give_up
         grant_more_time is_silent leave more_minutes record_open_page record_visit resume revive start
         waits_for_last_look
@@ -140,7 +141,7 @@ OF_OWN_ACCOUNT = named(
 DERIVED = named(
     """
     annotation/recruiting.encrypt_again: encrypt_ids_again encrypt_tokens_again
-    annotation/recruiting.prolific_studies: refresh
+    annotation/recruiting.prolific_studies: refresh update_people
     predictions/duplicates: below compare_again embedding_in_use look_for_new
     results/cached_statistics: drop look_up compute_now make
     results/pseudonyms: name_annotators name_for_release

@@ -133,6 +133,7 @@ urlpatterns = [
     path("studies/<slug:project>/<slug:slug>/", study.study, name="study"),
     path("studies/<slug:project>/<slug:slug>/recruit/", study.recruit, name="study_recruit"),
     path("studies/<slug:project>/<slug:slug>/prolific/", prolific_study.prolific_study, name="prolific_study"),
+    path("studies/<slug:project>/<slug:slug>/prolific/own-form/", prolific_study.own_form, name="prolific_own_form"),
     path("studies/<slug:project>/<slug:slug>/prolific/foresee/", prolific_study.foresee, name="prolific_foresee"),
     path("studies/<slug:project>/<slug:slug>/prolific/publish/", prolific_study.publish, name="prolific_publish"),
     path("studies/<slug:project>/<slug:slug>/prolific/places/", prolific_study.add_places, name="prolific_places"),

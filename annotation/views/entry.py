@@ -18,6 +18,7 @@ from django_stubs_ext import StrOrPromise
 from annotation.actions import sessions
 from annotation.actions.arriving import entry_links, suspicious_arrivals
 from annotation.actions.recruiting import arrival_checks
+from annotation.actions.recruiting.prolific_studies import sends_people
 from annotation.errors import (
     AnnotationError,
     BadEntry,
@@ -112,7 +113,7 @@ def _check_sent_here(study: Study, entry: Entry) -> None:
             gettext("This study does not recruit on Prolific."), gettext("Ask the researcher for the right link.")
         )
     known = recruitment.prolific_study_ids
-    if known and entry.study_id not in known:
+    if known and entry.study_id not in known and not sends_people(study=study, remote_id=entry.study_id):
         _note(study, EntryEvent.What.OTHER_STUDY, entry.person)
         if recruitment.other_studies == "refuse":
             raise CannotTakePart(

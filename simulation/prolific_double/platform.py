@@ -47,9 +47,11 @@ class Platform:
         balance: int = FIRST_BALANCE,
         real_now: Callable[[], datetime] = lambda: datetime.now(UTC),
         announce: Callable[[Document], None] = lambda event: None,
+        study_prefix: str = "",
     ) -> None:
         self.store, self.switches, self.workspace = store, Switches(store), workspace
         self._balance, self._real_now, self.announce = balance, real_now, announce
+        self._study_prefix = study_prefix
 
     # Time
 
@@ -98,7 +100,7 @@ class Platform:
         raise Refusal("No Study matches the given query.", status=404)
 
     def create_study(self, body: Mapping[str, Any]) -> Document:
-        study = {**body, "id": new_id(), "status": StudyStatus.UNPUBLISHED}
+        study = {**body, "id": f"{self._study_prefix}{new_id()}", "status": StudyStatus.UNPUBLISHED}
         check_study(study)
         self.store.write("study", study)
         return study

@@ -25,7 +25,10 @@ PAUSE = 0.2
 
 
 class Double:
-    """The platform behind one port. `token`: what the API accepts. `slow_seconds`: how long `slow` takes."""
+    """The platform behind one port. `token`: what the API accepts. `slow_seconds`: how long `slow` takes.
+
+    study_prefix: what ids of studies begin with.
+    """
 
     def __init__(
         self,
@@ -36,11 +39,14 @@ class Double:
         balance: int = FIRST_BALANCE,
         slow_seconds: float = 30,
         real_now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        study_prefix: str = "",
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._token, self._slow_seconds, self._lock = token, slow_seconds, RLock()
         self.store = Store(folder / FILE)
-        self.platform = Platform(self.store, workspace=WORKSPACE, balance=balance, real_now=real_now)
+        self.platform = Platform(
+            self.store, workspace=WORKSPACE, balance=balance, real_now=real_now, study_prefix=study_prefix
+        )
         self._deliveries = Deliveries(self.platform, self._lock)
         self.platform.announce = self._deliveries.announce
         self._stopped = Event()

@@ -17,7 +17,7 @@ from pytest_django import Settings
 
 from annotation.actions.answering import advance_session
 from annotation.actions.arriving.entry_links import personal_link
-from annotation.models import Annotator, EntryEvent, Seat, Session, SessionState
+from annotation.models import Annotator, EntryEvent, ProlificStudy, Seat, Session, SessionState
 from annotation.recruitment.prolific import entry as prolific
 from results.queries.studies.progress import suspicious_arrivals
 from studies.design import Design
@@ -116,6 +116,14 @@ def test_a_full_study_has_a_kind_page_without_a_code(client: Client) -> None:
 def test_a_link_from_elsewhere_is_refused(client: Client, recruitment: dict[str, Any], noted: list[str]) -> None:
     assert client.get(link_of(launch_study(recruitment=recruitment))).status_code == 403
     assert list(EntryEvent.objects.values_list("what", flat=True)) == noted
+
+
+def test_a_link_from_a_study_that_was_published_from_here_is_ours(client: Client) -> None:
+    study = launch_study(recruitment={"prolific_study_ids": ["a" * 24], "other_studies": "refuse"})
+    fields = {"details": {}, "places": 1, "reward": 4, "currency": "USD", "created_at": NOON}
+    ProlificStudy.objects.create(study=study, internal_name="ours", remote_id=PROLIFIC["STUDY_ID"], **fields)
+    assert client.get(link_of(study)).status_code == 200
+    assert not EntryEvent.objects.exists()
 
 
 def test_an_invitation_starts_one_session_per_browser_even_if_start_is_pressed_twice(client: Client) -> None:

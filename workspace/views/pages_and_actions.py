@@ -181,6 +181,9 @@ STUDY = (
     Entry("Design", "study_design", "settings configuration rule eligibility consent", in_drafts=True),
     Entry("Exports", "study_exports", "download data csv json parquet responses jobs huggingface"),
     Entry("Releases", "study_releases", "download dataset versions card croissant"),
+    Entry(
+        "Set up on Prolific", "prolific_study", "publish draft recruit money reward filters", Verb.RUN, is_action=True
+    ),
     Entry("Personal links", "personal_links", "names invite people", Verb.RUN),
     Entry(
         "Practice",

@@ -31,6 +31,8 @@ _UNCERTAIN = "Prolific did not answer, so it is not known whether this was done.
 CREATION = timedelta(minutes=1)
 # Of a study that has not been published, at Prolific or here alone.
 DRAFT = frozenset({"", StudyStatus.UNPUBLISHED})
+# Of a study in which people may still take places.
+RUNNING = frozenset({StudyStatus.ACTIVE, StudyStatus.AWAITING_REVIEW, StudyStatus.PAUSED})
 _NOT_STARTED = DRAFT | {StudyStatus.SCHEDULED}
 
 
@@ -49,6 +51,11 @@ def account_of(project: Project) -> ProlificAccount:
 def current_study(study: Study) -> ProlificStudy | None:
     """Return the study on Prolific that sends people to `study`: the last one."""
     return study.prolific_studies.first()
+
+
+def sends_people(*, study: Study, remote_id: str) -> bool:
+    """Whether a study with this id at Prolific is one that was published from here."""
+    return study.prolific_studies.filter(remote_id=remote_id).exists()
 
 
 def researcher_code(prolific_study: ProlificStudy) -> str:
@@ -260,6 +267,17 @@ def refresh(*, prolific_study: ProlificStudy, now: datetime) -> bodies.StudyCost
         _note_state(row, remote, now=now)
         _check_currency(row, remote.currency_code)
         return cost
+
+
+def update_people(*, prolific_study: ProlificStudy) -> None:
+    """Bring the groups of people whom a study keeps out, or is for, up to date on Prolific.
+
+    Raises StudyError and ProlificError.
+    """
+    account = account_of(prolific_study.study.project)
+    client = connect(account)
+    with client.within(SECONDS_IN_ALL):
+        send_people(client, study=prolific_study.study, workspace=account.workspace_id)
 
 
 def _move(client: Client, row: ProlificStudy, move: _Move, *, by: Actor, now: datetime) -> None:

@@ -14,9 +14,10 @@ from annotation.actions.arriving.groups import set_group
 from annotation.actions.recruiting import prolific_people, prolific_studies
 from annotation.actions.recruiting.prolific_draft import Draft
 from annotation.actions.recruiting.prolific_people import find_people, group_prefix
-from annotation.actions.removing.removals import exclude
+from annotation.actions.removing.removals import exclude, include
 from annotation.models import Annotator, ProlificAccount, ProlificStudy, SessionState
 from annotation.recruitment.prolific import bodies
+from annotation.tasks import update_prolific_people
 from background.sealed_secrets import seal
 from simulation.prolific_double.api import Result
 from simulation.prolific_double.server import WORKSPACE
@@ -437,6 +438,21 @@ def test_a_study_for_a_group_lets_only_that_group_in(local: Local, study: Study,
     set_group(project=study.project, group="test", provider="prolific", people=[BEN, EVE], by=by, now=NOON)
     prolific_studies.refresh(prolific_study=row, now=NOON)
     assert sorted(members(local, for_group, "only these")) == [BEN, EVE]
+
+
+def test_who_is_excluded_later_is_kept_out_within_minutes(local: Local, study: Study, by: User) -> None:
+    published(study, by)
+    other = launch_study(study.project, study="other-vase", recruitment={"any_ids": False})
+    exclude(annotator=came(other, ANN), project=study.project, reason="Careless", by=by, now=NOON)
+    assert members(local, study) == []
+    local.switch(Switch.AWAY)
+    update_prolific_people()
+    local.switch(Switch.AWAY, "off")
+    update_prolific_people()
+    assert members(local, study) == [ANN]
+    include(annotator=Annotator.objects.get(provider_id=ANN), project=study.project, by=by, now=NOON)
+    update_prolific_people()
+    assert members(local, study) == []
 
 
 def test_groups_are_made_once(local: Local, study: Study, by: User) -> None:

@@ -89,6 +89,19 @@ PRIVATE = {
     "/studies/birds/birds-step-3/results/": all_alike(LOOK),
     "/studies/birds/birds-step-3/results/cost.csv": all_alike(LOOK),
     "/studies/birds/birds-step-3/recruit/": changing(LOOK),
+    # No workspace is chosen, and nothing is on Prolific.
+    "/studies/birds/birds-step-3/prolific/": changing((ELSEWHERE, ELSEWHERE)),
+    "/studies/birds/birds-step-3/prolific/own-form/": changing((ELSEWHERE, NOT_ALLOWED)),
+    "/studies/birds/birds-step-3/prolific/foresee/": changing((NOT_ALLOWED, FINE)),
+    "/studies/birds/birds-step-3/prolific/publish/": {
+        **changing((ELSEWHERE, ELSEWHERE)),
+        "editor": (ELSEWHERE, 403),
+    },
+    "/studies/birds/birds-step-3/prolific/places/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    **{
+        f"/studies/birds/birds-step-3/prolific/{action}/": changing((NOT_ALLOWED, ELSEWHERE))
+        for action in ("pause", "resume", "stop", "refresh")
+    },
     "/studies/birds/birds-step-3/questions/": all_alike(LOOK),
     "/studies/birds/birds-step-3/annotators/": all_alike(LOOK),
     "/studies/birds/birds-step-3/owed/": all_alike(LOOK),

@@ -326,10 +326,12 @@ def test_a_closed_study_that_still_gets_people_is_said(local: Local, owner: Clie
 def test_without_a_token_prolifics_own_form_is_filled_in(owner: Client, study: Study) -> None:
     ProlificAccount.objects.all().delete()
     page = text(owner)
+    assert f'href="{PAGE}own-form/"' in page
     code = CompletionCode.objects.get(study=study, outcome=Outcome.FINISHED).code
-    assert "https://app.prolific.com/researcher/studies/new?name=Which+vase%3F&amp;" in page
-    assert f"completion_code={code}&amp;completion_option=url&amp;prolific_id_option=url_parameters" in page
-    assert "%26STUDY_ID%3D%7B%7B%25STUDY_ID%25%7D%7D%26" in page
+    address = owner.get(f"{PAGE}own-form/")["Location"]
+    assert address.startswith("https://app.prolific.com/researcher/studies/new?name=Which+vase%3F&")
+    assert f"completion_code={code}&completion_option=url&prolific_id_option=url_parameters" in address
+    assert "%26STUDY_ID%3D%7B%7B%25STUDY_ID%25%7D%7D%26" in address
     assert "Connect an account" in page
     assert owner.get(PAGE, follow=True).redirect_chain == [(RECRUIT, 302)]
 

@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.actions.recruiting import prolific_studies
 from annotation.actions.recruiting.prolific_account import connect
@@ -19,7 +19,7 @@ from annotation.models import ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.connection import ProlificError
 from results.queries.studies.progress import count_seats
-from results.queries.studies.prolific import cost_in_words
+from results.queries.studies.prolific import cost_in_words, form_on_prolific
 from results.views.form_values import read_field
 from results.views.guards import may_do, signed_in_user, study_view
 from studies.errors import StudyError
@@ -34,6 +34,8 @@ from workspace.views.studies.study import recruit_page
 def prolific_study(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the form of a study on Prolific, and save it as a draft there."""
     try:
+        if not study.design.recruitment.prolific:
+            raise StudyError("The study file does not recruit on Prolific.")
         account = prolific_studies.account_of(study.project)
     except StudyError as error:
         messages.error(request, str(error))
@@ -55,6 +57,13 @@ def prolific_study(request: HttpRequest, study: Study) -> HttpResponse:
         form.add_filter(form.values["filter"])
     quote: dict[str, Any] = _quote(account, form) if do == "look" else {}
     return _page(request, study, row, form, away, **quote)
+
+
+@study_view(Verb.RUN)
+@require_safe
+def own_form(request: HttpRequest, study: Study) -> HttpResponse:
+    """Lead to Prolific's own form. Its address has a completion code, so it stands on no page."""
+    return redirect(form_on_prolific(study))
 
 
 def _unfinished(study: Study) -> ProlificStudy | None:
@@ -170,11 +179,17 @@ def _cost_of_publishing(study: Study, row: ProlificStudy) -> dict[str, Any]:
         account = prolific_studies.account_of(study.project)
         client = connect(account)
         with client.within(10):
-            cost = client.read_cost(row.remote_id, is_projected=True).rewards if row.remote_id else None
             balance = client.read_balance(account.workspace_id)
+            if row.remote_id:
+                cost = _in_units(client.read_cost(row.remote_id, is_projected=True).rewards)
+            else:
+                rewards = in_cents(row.reward) * row.places
+                total = client.calculate_cost(reward=in_cents(row.reward), places=row.places)
+                amounts = (_Money(cents, balance.currency_code) for cents in (rewards, total - rewards, 0))
+                cost = _Cost(*amounts)
     except (ProlificError, StudyError) as error:
         return {"no_cost": str(error)}
-    return {"cost": cost and _in_units(cost), "balance": _Money(balance.available_balance, balance.currency_code)}
+    return {"cost": cost, "balance": _Money(balance.available_balance, balance.currency_code)}
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ from results.queries.studies.progress import (
     study_progress,
     suspicious_arrivals,
 )
-from results.queries.studies.prolific import form_on_prolific, prolific_state
+from results.queries.studies.prolific import prolific_state
 from results.queries.studies.question_reports import study_reports
 from results.queries.studies.sessions import (
     SORTS,
@@ -371,7 +371,7 @@ def _on_prolific(study: Study) -> dict[str, Any]:
     if not study.design.recruitment.prolific:
         return {}
     account = ProlificAccount.objects.filter(project=study.project_id).first()
-    return {"prolific": prolific_state(study), "account": account, "prolific_form": form_on_prolific(study)}
+    return {"prolific": prolific_state(study), "account": account}
 
 
 @never_cache
