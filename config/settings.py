@@ -54,6 +54,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.compression.CompressTextsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "annotation.language.ReadersLanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -230,6 +231,7 @@ TOLD_OF_EVENTS = ["workspace.actions.webhooks.queue_event"]
 # Kinds of jobs: name in the database -> its `background.work.Work`.
 JOBS = {
     "annotation.extension": "annotation.actions.launching.study_jobs.EXTENSION",
+    "annotation.money_check": "annotation.actions.paying.compare_with_platform.CHECK",
     "annotation.launch": "annotation.actions.launching.study_jobs.LAUNCH",
     "making.pipeline": "making.actions.pipelines.MAKE",
     "results.chart": "results.actions.charts.CHART",

@@ -12,6 +12,7 @@ import uuid
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import cache
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -27,9 +28,23 @@ from annotation.actions import sessions
 from annotation.actions.answering import advance_session
 from annotation.actions.deciding.decisions import rule_input
 from annotation.actions.launching.launch import launch
-from annotation.models import Annotator, Decision, Response, Seat, Session, SessionState, Slot
+from annotation.actions.recruiting.panel import add_to_panel
+from annotation.actions.recruiting.prolific_draft import Draft
+from annotation.models import (
+    Annotator,
+    Decision,
+    PanelMember,
+    ProlificStudy,
+    Response,
+    Seat,
+    Session,
+    SessionState,
+    Slot,
+    Submission,
+)
 from annotation.models.sessions import OPEN_STATES
 from annotation.recruitment.base import Entry
+from background.sealed_secrets import keyed_digest, seal
 from predictions.models import Model, Prediction
 from studies.actions.images import original_name
 from studies.actions.studies import create_study
@@ -59,6 +74,19 @@ PASSWORD = "a password of the tests"
 TESTS = "tests"
 CONTACT = "Ada Lovelace, ada@example.org"
 ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
+
+
+# A study on Prolific of 20 minutes for 4.00, with 3 places.
+PROLIFIC_DRAFT = Draft(
+    name="Which vase?",
+    description="<p>You will choose vases.</p>",
+    reward=Decimal("4.00"),
+    currency="USD",
+    places=3,
+    minutes=20,
+    at_most=60,
+    devices=("desktop",),
+)
 
 
 def fresh(row: Row) -> Row:
@@ -428,3 +456,37 @@ def arrive_at_work(study: Study, person: str = "ann", *, session: str = "", now:
     sessions.consent(session=started, agreed=True, now=now)
     advance_session.begin(session=started, part=0, now=now)
     return started
+
+
+def member_of_panel(address: str, *, project: Project | None = None) -> PanelMember:
+    """Add somebody to a project's panel."""
+    [member] = add_to_panel(project=project or make_project("birds"), addresses=[address], by=TESTS, now=NOON)
+    return member
+
+
+def make_prolific_study(study: Study, remote_id: str = "66f0", **fields: Any) -> ProlificStudy:
+    """Return a study on Prolific for `study`, which pays 4.00 in dollars."""
+    usual = {"status": "ACTIVE", "places": 10, "reward": "4.00", "currency": "USD", "created_at": NOON}
+    made = ProlificStudy.objects.create(
+        study=study, remote_id=remote_id, internal_name=f"{study.slug}-{remote_id}", **usual | fields
+    )
+    return fresh(made)
+
+
+def make_submission(
+    prolific_study: ProlificStudy,
+    session: Session | None,
+    remote_id: str,
+    status: str = "AWAITING REVIEW",
+    **fields: Any,
+) -> Submission:
+    """Return a submission on Prolific as it was read at noon. It took 15 minutes there."""
+    usual = {"started_at": NOON - timedelta(minutes=15), "completed_at": NOON, "read_at": NOON}
+    return Submission.objects.create(
+        prolific_study=prolific_study,
+        session=session,
+        sealed_id=seal(remote_id),
+        id_digest=keyed_digest(remote_id, purpose="submission"),
+        status=status,
+        **usual | fields,
+    )

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import pytest
 from django.apps import apps
 from django.core import serializers
+from django.test import override_settings
 
 from analytics.work.answer_times import TimeEvidence
 from annotation.actions.answering.advance_session import expire
@@ -20,12 +21,14 @@ from annotation.actions.ending.time_checks import accept_times
 from annotation.actions.launching import complete_study, extend_study
 from annotation.actions.launching.launch import launch
 from annotation.actions.launching.study_jobs import cancel_study_job, request_extension, request_launch
-from annotation.actions.recruiting import prolific_account
+from annotation.actions.recruiting import panel, prolific_account, prolific_studies
+from annotation.actions.recruiting import webhooks as prolific_webhooks
 from annotation.actions.removing import removals, retire_questions
 from annotation.actions.removing.old_ids import delete_old_ids
 from annotation.actions.sessions import end_early, end_sessions_from_network
 from annotation.models import Annotator, ProlificAccount, Session, SessionState
 from background.models import Job
+from background.sealed_secrets import seal
 from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.actions.models import delete_model, rename_model
 from predictions.actions.runs import cancel_run, request_offered_run, request_run, resume_run
@@ -40,6 +43,7 @@ from results.exporting.dataset_card import About
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from simulation.actions.announcement import announce_replay, announce_simulation
 from simulation.actions.demo_project import request_demo
+from simulation.prolific_double.server import WORKSPACE
 from studies.actions import drafts
 from studies.actions.imports.change_mapping import change_mapping
 from studies.actions.imports.import_jobs import cancel_import, request_again, request_import, request_mapping_change
@@ -53,18 +57,22 @@ from tests.annotation.test_pipeline import answer_all
 from tests.annotation.test_responses import send
 from tests.factories import (
     NOON,
+    PROLIFIC_DRAFT,
     arrive,
     arrive_at_work,
     create_draft,
+    fresh,
     launch_study,
     make_instance,
     make_member,
     make_model,
     make_person,
     make_project,
+    member_of_panel,
 )
 from tests.jobs import run_now
 from tests.predictions.result_files import add_instance, result, write_results
+from tests.prolific import TOKEN, local_platform
 from tests.test_actors import actions
 from workspace.actions import hub, webhooks
 from workspace.actions.alarms import record_underpaid
@@ -323,6 +331,16 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
             set_group, project=make_project(), group="testers", provider="prolific", people=["ann", "ben"]
         ),
     ),
+    "add_to_panel": (
+        "panel members added",
+        lambda _: with_fixed(panel.add_to_panel, project=make_project(), addresses=["ann@example.org"]),
+    ),
+    "remove_from_panel": (
+        "panel member removed",
+        lambda _: with_fixed(
+            panel.remove_from_panel, member=member_of_panel("ann@example.org", project=make_project())
+        ),
+    ),
     "change_state": ("study closed", lambda _: with_fixed(change_state, study=visited(), to=StudyState.CLOSED)),
     "create_once": ("study created", lambda _: with_fixed(drafts.create_once, project=make_project(), source=ANOTHER)),
     "create_study": ("study created", lambda _: with_fixed(create_study, project=make_project(), source=ANOTHER)),
@@ -379,6 +397,23 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "prolific account removed",
         lambda _: with_fixed(prolific_account.remove_account, account=_connected()),
     ),
+    "note_confirmed": (
+        "prolific webhooks confirmed",
+        lambda _: with_fixed(prolific_webhooks.note_confirmed, account=_connected()),
+    ),
+    "choose_workspace": (
+        "prolific workspace chosen",
+        lambda _: with_fixed(prolific_account.choose_workspace, account=_connected(), workspace=WORKSPACE, title="Lab"),
+    ),
+    "write_draft": (
+        "prolific study drafted",
+        lambda _: with_fixed(prolific_studies.write_draft, study=launch_study(), draft=PROLIFIC_DRAFT),
+    ),
+    "publish": ("prolific study published", lambda folder: _on_prolific(folder, "publish")),
+    "pause": ("prolific study paused", lambda folder: _on_prolific(folder, "publish", "pause")),
+    "resume": ("prolific study resumed", lambda folder: _on_prolific(folder, "publish", "pause", "resume")),
+    "stop": ("prolific study stopped", lambda folder: _on_prolific(folder, "publish", "stop")),
+    "raise_places": ("prolific places added", lambda folder: _on_prolific(folder, "publish", "raise_places", places=9)),
     "record_underpaid": ("study underpaid", lambda _: _underpaid()),
     "delete_draft": ("study deleted", lambda _: with_fixed(drafts.delete_draft, study=create_draft())),
 }
@@ -403,6 +438,24 @@ def _delivered() -> Delivery:
 
 def _connected() -> ProlificAccount:
     return ProlificAccount.objects.create(project=make_project(), sealed_token="sealed", user_id="5f00", saved_at=NOON)
+
+
+def _on_prolific(folder: Path, *actions: str, **given: int) -> Callable[..., object]:
+    """Return the last of some actions, after the others were done on a local platform that keeps its data."""
+    study = launch_study()
+    ProlificAccount.objects.create(
+        project=study.project, sealed_token=seal(TOKEN), user_id="5f00", workspace_id=WORKSPACE, saved_at=NOON
+    )
+    row = prolific_studies.write_draft(study=study, draft=PROLIFIC_DRAFT, by="dora", now=NOON)
+
+    def do(action: str, **given: Any) -> None:
+        with local_platform(folder) as local, override_settings(PROLIFIC_ADDRESS=local.double.address):
+            getattr(prolific_studies, action)(prolific_study=fresh(row), now=NOON, **given)
+
+    do("send_draft")
+    for action in actions[:-1]:
+        do(action, by="dora")
+    return lambda by, now: do(actions[-1], by=by, **given)
 
 
 def _underpaid() -> Callable[..., object]:

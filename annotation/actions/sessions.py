@@ -33,21 +33,21 @@ SILENCE = timedelta(minutes=5)
 _RETRIES = 2
 
 
-def start(*, study: Study, entry: Entry, now: datetime, network: str = "") -> Session:
+def start(*, study: Study, entry: Entry, now: datetime, network: str = "", identity: str = "") -> Session:
     """Return the session of this arrival: the existing one in any state, or a new one with a seat.
 
-    network: origin, as given by `throttle.networks`; "" if irrelevant. Raises OtherPerson, CannotTakePart, NetworkFull
-    or NothingLeft.
+    network: origin, as given by `throttle.networks`; "" if irrelevant. identity: an `Identity`, for a new session.
+    Raises OtherPerson, CannotTakePart, NetworkFull or NothingLeft.
     """
     for _ in range(_RETRIES):
         # If another request of the same person was faster, the next attempt finds its session.
         with suppress(IntegrityError), transaction.atomic():
-            return _start(study=study, entry=entry, network=network, now=now)
+            return _start(study=study, entry=entry, network=network, identity=identity, now=now)
     with transaction.atomic():
-        return _start(study=study, entry=entry, network=network, now=now)
+        return _start(study=study, entry=entry, network=network, identity=identity, now=now)
 
 
-def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Session:
+def _start(*, study: Study, entry: Entry, network: str, identity: str, now: datetime) -> Session:
     known = find(study=study, entry=entry)
     if known is not None:
         return resume(session=known, now=now)
@@ -72,6 +72,7 @@ def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Sessio
         provider=entry.provider,
         **Session.seal_id(entry.session_id),
         provider_study_id=entry.study_id,
+        identity=identity,
         state=SessionState.CONSENT if study.design.consent else SessionState.INSTRUCTIONS,
         questions_total=0,
         order_key=study.order_secret,

@@ -26,6 +26,7 @@ class Switch(Enum):
     UNKNOWN_STATUS = "Submissions have the status PROCESSING, which is not published."
     CLOCK_AHEAD = "The platform's clock is 20 minutes ahead, also in webhooks."
     OTHER_CURRENCY = "The account is in GBP instead of USD."
+    SECOND_WORKSPACE = "The account has a second workspace, without money."
     BULK_APPROVAL_LOST = "Approvals in bulk are accepted and never done."
     PLAIN_SUBSCRIPTIONS = "A new subscription comes as one object instead of a list."
 

@@ -1,7 +1,10 @@
 """The account at Prolific that a project recruits with: try a token, save it, and connect with it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -15,6 +18,8 @@ from studies.models import Project
 
 # Somebody waits for the page meanwhile: for one response, and for all of them.
 SECONDS, SECONDS_IN_ALL = 10, 30
+# Of a workspace that has just been chosen.
+NO_WEBHOOKS: Mapping[str, Any] = {"sealed_webhook_key": "", "webhooks_confirmed_at": None}
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,12 @@ class Wallet:
     title: str
     currency: str
     available: int
+    id: str = ""
+
+    @property
+    def balance(self) -> Decimal:
+        """In whole units."""
+        return Decimal(self.available) / 100
 
 
 @dataclass(frozen=True)
@@ -35,10 +46,13 @@ class Owner:
     wallets: tuple[Wallet, ...]
 
 
-def connect(account: ProlificAccount) -> Client:
-    """Return a client with the token of an account. Raises ProlificError."""
+def connect(account: ProlificAccount, *, seconds: float = SECONDS, attempts: int = 1) -> Client:
+    """Return a client with the token of an account. Raises ProlificError.
+
+    seconds: of each response. attempts: of each read, with pauses, where nobody waits for a page.
+    """
     try:
-        return _client(unseal(account.sealed_token))
+        return _client(unseal(account.sealed_token), seconds=seconds, attempts=attempts)
     except CannotUnseal as error:
         raise ProlificError(
             "The token was encrypted under a key that this site no longer has. Save the token again.",
@@ -59,29 +73,56 @@ def find_owner(client: Client) -> Owner:
         user = client.read_user()
         for workspace in client.list_workspaces():
             balance = client.read_balance(workspace.id)
-            wallets.append(Wallet(workspace.title, balance.currency_code, balance.available_balance))
+            wallets.append(Wallet(workspace.title, balance.currency_code, balance.available_balance, workspace.id))
     return Owner(user.id[:100], user.name[:200], tuple(wallets))
 
 
-def _client(token: str) -> Client:
-    return Client(Connection(token, address=settings.PROLIFIC_ADDRESS, seconds=SECONDS, attempts=1))
+def connect_project(project: Project, *, attempts: int = 1) -> Client:
+    """Return a client with the token of a project, as `connect` does. Raises ProlificError."""
+    account = ProlificAccount.objects.filter(project=project).first()
+    if account is None:
+        raise ProlificError(
+            "The project has no token of Prolific. An owner can save one in the project's settings.",
+            status=None,
+            body=None,
+        )
+    return connect(account, attempts=attempts)
+
+
+def _client(token: str, *, seconds: float = SECONDS, attempts: int = 1) -> Client:
+    return Client(Connection(token, address=settings.PROLIFIC_ADDRESS, seconds=seconds, attempts=attempts))
 
 
 @transaction.atomic
 def save_account(*, project: Project, token: str, owner: Owner, by: Actor, now: datetime) -> ProlificAccount:
-    """Save a token that was tried, in the place of an earlier one."""
+    """Save a token that was tried, in the place of an earlier one, and its workspace if there is only one."""
+    known = ProlificAccount.objects.filter(project=project).first()
+    same = tuple(wallet for wallet in owner.wallets if known and wallet.id == known.workspace_id)
+    fitting = same or owner.wallets
+    wallet = fitting[0] if len(fitting) == 1 else None
     account, _ = ProlificAccount.objects.update_or_create(
         project=project,
         defaults={
             "sealed_token": seal(token),
             "user_id": owner.user_id,
             "user_name": owner.name,
+            "workspace_id": wallet.id[:100] if wallet else "",
+            "workspace_title": wallet.title[:200] if wallet else "",
             "saved_by": person(by),
             "saved_at": now,
+            **({} if same else NO_WEBHOOKS),
         },
     )
     record(project=project, what=What.PROLIFIC_ACCOUNT_CONNECTED, by=by, now=now)
     return account
+
+
+@transaction.atomic
+def choose_workspace(*, account: ProlificAccount, workspace: str, title: str, by: Actor, now: datetime) -> None:
+    """Choose the workspace that pays; the same again changes nothing."""
+    chosen = ProlificAccount.objects.filter(pk=account.pk).exclude(workspace_id=workspace)
+    if chosen.update(workspace_id=workspace, workspace_title=title[:200], **NO_WEBHOOKS):
+        record(project=account.project, what=What.PROLIFIC_WORKSPACE_CHOSEN, by=by, now=now, workspace=title[:200])
 
 
 @transaction.atomic

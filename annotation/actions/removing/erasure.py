@@ -9,15 +9,12 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.actions.arriving import suspicious_arrivals
 from annotation.actions.removing import reopen_places
-from annotation.actions.removing.removals import CannotRemove
 from annotation.models import (
     Annotator,
-    AnswerNotice,
-    Draft,
     EntryEvent,
     GroupMember,
+    PanelMember,
     Payment,
-    PracticeAnswer,
     Removal,
     Report,
     Response,
@@ -28,11 +25,9 @@ from annotation.models import (
     Submission,
 )
 from background.sealed_secrets import CannotUnseal
+from studies.errors import StudyError
 from studies.models import Project, Study
 from studies.wording import format_count
-
-# Payments in these states are over.
-SETTLED = (Payment.State.PAID, Payment.State.REFUSED, Payment.State.CANCELLED)
 
 
 @dataclass(frozen=True)
@@ -47,11 +42,13 @@ class DeletedRows:
 def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     """Delete what `project` knows of `annotator`, and the annotator if no other project knows them.
 
+    Payments and submissions on Prolific stay in the books, without saying whose they are. Raises StudyError while a
+    payment is not settled.
+
     Their answers must have been removed before, in the same transaction (`removals.withdraw`). Their places are free
-    afterwards. Their entry events stay as counts, without their digest. Payments stay, with the sessions they are for,
-    as those of an annotator without an id. Raises CannotRemove while a payment is not settled.
+    afterwards. Their entry events stay as counts, without their digest.
     """
-    _check_settled(annotator, project)
+    _let_go_of_payments(annotator, project)
     clear_entry_events(annotator=annotator, project=project)
     reopen_places.free_places(annotator=annotator, project=project)
     # What is left: seats of sessions without answers, and unanswered slots.
@@ -64,41 +61,28 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     Report.objects.filter(annotator=annotator, study__project=project).delete()
     sat = Session.objects.filter(annotator=annotator, study__project=project)
     sessions = sat.count()
-    _keep_payments(annotator, project)
+    submissions = Submission.objects.filter(session__in=sat)
+    delete_submission_ids(submissions)
+    # Of a study that is still read, the digest stays: without it the submission would be stored anew.
+    submissions.update(sealed_id="", entered_code="")
     # Deletes their practice answers too.
-    delete_submission_ids(Submission.objects.filter(session__in=sat))
     sat.delete()
     Removal.objects.filter(annotator=annotator, project=project).delete()
     GroupMember.objects.filter(annotator=annotator, project=project).delete()
+    PanelMember.objects.filter(annotator=annotator, project=project).delete()
     delete_unknown([annotator.pk])
     return DeletedRows(responses=responses, sessions=sessions)
 
 
-def _check_settled(annotator: Annotator, project: Project) -> None:
-    owed = Payment.objects.filter(annotator=annotator, study__project=project).exclude(state__in=SETTLED).count()
-    if owed:
-        raise CannotRemove(
-            f"{format_count(owed, 'payment')} to this person {'is' if owed == 1 else 'are'} not settled. "
-            "Wait until they are paid, or cancel them, and try again."
+def _let_go_of_payments(annotator: Annotator, project: Project) -> None:
+    payments = Payment.objects.filter(annotator=annotator, study__project=project)
+    open_ones = payments.exclude(state__in=Payment.SETTLED).count()
+    if open_ones:
+        raise StudyError(
+            f"{format_count(open_ones, 'payment')} to this person {'is' if open_ones == 1 else 'are'} not settled yet. "
+            "Send, settle or cancel them first."
         )
-
-
-def _keep_payments(annotator: Annotator, project: Project) -> None:
-    """Give the payments of `annotator`, and the sessions they are for, to an annotator without an id."""
-    paid = Payment.objects.filter(annotator=annotator, study__project=project)
-    sessions = list(Session.objects.filter(payments__in=paid).distinct())
-    if not sessions:
-        return
-    nobody = Annotator.objects.create(provider=annotator.provider)
-    for session in sessions:
-        for table in (PracticeAnswer, Draft, AnswerNotice):
-            table._default_manager.filter(session=session).delete()
-        delete_submission_ids(Submission.objects.filter(session=session))
-        Session.objects.filter(pk=session.pk).update(
-            **{"annotator": nobody, "sealed_id": "", "id_digest": None, "token": secrets.token_urlsafe(24)},
-            **{"comment": "", "time_evidence": None, "network": ""},
-        )
-    paid.update(annotator=nobody, note="")
+    payments.update(annotator=None, session=None, note="")
 
 
 def delete_submission_ids(found: QuerySet[Submission]) -> None:
@@ -121,5 +105,5 @@ def clear_entry_events(*, annotator: Annotator, project: Project) -> None:
 
 def delete_unknown(annotators: Collection[int]) -> None:
     """Delete those of `annotators`, by id, that no project knows any more."""
-    known = (Exists(model.objects.filter(annotator=OuterRef("pk"))) for model in (Session, GroupMember))
+    known = (Exists(model.objects.filter(annotator=OuterRef("pk"))) for model in (Session, GroupMember, PanelMember))
     Annotator.objects.filter(*(~each for each in known), pk__in=annotators).delete()

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.actions.arriving import suspicious_arrivals
-from annotation.actions.removing.erasure import SETTLED, delete_submission_ids
-from annotation.models import Annotator, EntryEvent, GroupMember, Payment, Session, Submission
+from annotation.actions.removing.erasure import delete_submission_ids
+from annotation.models import Annotator, EntryEvent, GroupMember, PanelMember, Payment, Session, Submission
 from background.sealed_secrets import CannotUnseal
 from studies.actions.events import Actor, What, record
 from studies.models import Project, Study, StudyState
@@ -24,7 +24,7 @@ def delete_old_ids(*, by: Actor, now: datetime) -> int:
     """Delete the ids of people whose last session is older than `IDS_KEPT_DAYS`; return how many. 0 days: never.
 
     A person keeps their id while a study of theirs is not closed or is still read from Prolific, a payment of theirs
-    is not settled, they are in a group of a project that is not archived, or they are blocked.
+    is not settled, they are in a panel or in a group of a project that is not archived, or they are blocked.
     """
     if not settings.IDS_KEPT_DAYS:
         return 0
@@ -42,8 +42,9 @@ def _forgettable(before: datetime) -> QuerySet[Annotator]:
         theirs.filter(last_seen_at__gte=before),
         theirs.exclude(study__state=StudyState.CLOSED),
         theirs.filter(submission__prolific_study__due_at__isnull=False),
-        Payment.objects.filter(annotator=OuterRef("pk")).exclude(state__in=SETTLED),
+        Payment.objects.filter(annotator=OuterRef("pk")).exclude(state__in=Payment.SETTLED),
         GroupMember.objects.filter(annotator=OuterRef("pk"), project__archived_at=None),
+        PanelMember.objects.filter(annotator=OuterRef("pk")),
     )
     old = Annotator.objects.exclude(id_digest=None).filter(blocked=False, created_at__lt=before)
     return old.filter(*(~Exists(each) for each in reasons_to_keep))

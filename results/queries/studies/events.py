@@ -8,7 +8,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 
-from annotation.models import Session
+from annotation.models import Session, Submission
 from results.exporting.rows import NotedEvent
 from results.models import Pseudonym
 from studies.actions.events import What
@@ -61,6 +61,7 @@ SUBJECTS = {
     "seat": "released place",
     "session": "expired place",
     "slots": "place opened again",
+    "submission": "submission on Prolific",
     "times": "accepted times",
 }
 # Exported instead of an annotator, and of a researcher's text, which may be about one.
@@ -306,6 +307,11 @@ def _say_numbers(template: str) -> Callable[[str, Details], str]:
     return sentence
 
 
+def _say_flag(template: str) -> Callable[[str, Details], str]:
+    """Return a sentence that names what does not fit, in words."""
+    return lambda study, told: template.format(study=study, flag=Submission.Flag(told["flag"]).label)
+
+
 def _say_invitation(template: str) -> Callable[[str, Details], str]:
     return lambda study, told: template.format(whom=told["whom"] or "somebody", role=told["role"])
 
@@ -413,8 +419,36 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.WEBHOOK_SWITCHED_ON: _say_numbers("switched the webhook to {host} on again"),
     What.WEBHOOK_TRIED: _say_numbers("sent a test message to {host}"),
     What.DELIVERY_REPEATED: _say_numbers("sent a message about {topic} to {host} again"),
+    What.PANEL_MEMBERS_ADDED: _say_numbers("added {people:,} people to the panel"),
+    What.PANEL_MEMBER_REMOVED: _say_numbers("removed somebody from the panel"),
     What.PROLIFIC_ACCOUNT_CONNECTED: _say_numbers("saved a token of an account at Prolific"),
     What.PROLIFIC_ACCOUNT_REMOVED: _say_numbers("deleted the token of the account at Prolific"),
+    What.PROLIFIC_WORKSPACE_CHOSEN: _say_numbers("chose the workspace {workspace} to pay on Prolific"),
+    What.PROLIFIC_STUDY_DRAFTED: _say_numbers("drafted {study} on Prolific"),
+    What.PROLIFIC_STUDY_CHANGED: _say_numbers("changed the draft of {study} on Prolific"),
+    What.PROLIFIC_STUDY_PUBLISHED: _say_numbers("published {study} on Prolific: {places:place}"),
+    What.PROLIFIC_STUDY_PAUSED: _say_numbers("paused {study} on Prolific"),
+    What.PROLIFIC_STUDY_RESUMED: _say_numbers("resumed {study} on Prolific"),
+    What.PROLIFIC_PLACES_ADDED: _say_numbers("added places to {study} on Prolific: {places:place} now"),
+    What.PROLIFIC_STUDY_STOPPED: _say_numbers("stopped {study} on Prolific"),
+    What.PROLIFIC_WEBHOOKS_CONFIRMED: _say_numbers("connected webhooks of Prolific"),
+    What.SUBMISSION_FLAGGED: _say_flag("noted that a submission does not fit its session of {study}: {flag}"),
+    What.SUBMISSION_FITS: _say_flag("noted that a submission fits its session of {study} again; it was: {flag}"),
+    What.SUBMISSION_COMPLETED: _say_numbers("completed a submission on Prolific that was finished in {study}"),
+    What.IDENTITY_REFUTED: _say_numbers("ended a session of {study} whose submission is somebody else's on Prolific"),
+    What.PAYMENTS_ORDERED: _say_numbers("ordered {payments:payment} for {study}: {currency} {amount} for {reasons}"),
+    What.PAYMENT_CANCELLED: _say_numbers("cancelled a payment for {study}: {currency} {amount} for {reasons}"),
+    What.PAYMENTS_REFUSED: _say_numbers("could not make {payments:payment} for {study}, {currency} {amount}: {why}"),
+    What.PAYMENTS_HELD: _say_numbers("holds {payments:payment} for {study}, {currency} {amount}: {why}"),
+    What.PAYMENTS_SENT_AGAIN: _say_numbers("ordered {payments:payment} for {study} again: {currency} {amount}"),
+    What.PAYMENT_FOUND_PAID: _say_numbers("noted that a payment for {study} was paid: {currency} {amount}"),
+    What.PAYMENT_FOUND_UNPAID: _say_numbers(
+        "noted that a payment for {study} was not paid, and ordered it again: {currency} {amount}"
+    ),
+    What.LEDGER_COMPARED: _say_numbers("compared the ledger with Prolific"),
+    What.REWARDS_NOTED: _say_numbers("added {payments:reward} of {study} to the ledger, which Prolific had paid"),
+    What.SUBMISSION_REJECTED: _say_numbers("rejected the submission of {annotator} in {study}: {category}"),
+    What.RETURN_REQUESTED: _say_numbers("asked {annotator} to return a submission of {study}"),
     What.ANSWERS_SIMULATED: _say_numbers("simulated {annotators:annotator} in {study}, seed {seed}"),
     What.STUDY_REPLAYED: _say_numbers("replayed the answers of {study}, seed {seed}"),
 }

@@ -15,12 +15,12 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from annotation.models import Annotator, Payment, Response, Session
+from annotation.models import Annotator, PanelMember, Payment, ProlificStudy, Response, Submission
 from results.actions.erasure import forget
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym, Release, ReleasePseudonym
 from studies.models import Event, Project
-from tests.factories import NOON
+from tests.factories import NOON, member_of_panel
 from tests.people import digest_of
 from tests.removing import REMOVED, person, withdraw
 from tests.results.actions.test_image_exports import store_pictures
@@ -106,34 +106,40 @@ def test_nothing_is_deleted_when_the_frozen_rows_cannot_be_read(released: Releas
     assert Response.objects.counted().filter(annotator=person("ben")).count() == 6
 
 
-def _pay_ben(project: Project, state: str) -> Session:
-    session = Session.objects.get(annotator=person("ben"), study__project=project)
-    paid = {"study": session.study, "annotator": session.annotator, "session": session, "state": state}
-    Payment.objects.create(
-        **paid, reason="reward", amount=Decimal("2.00"), currency="USD", ordered_at=NOON, state_at=NOON, note="of ben"
+@pytest.mark.parametrize("state", [Payment.State.PLANNED, Payment.State.UNCERTAIN])
+def test_nobody_is_forgotten_whose_pay_is_not_settled(state: Payment.State, released: Release) -> None:
+    pay(person("ben"), state)
+    with pytest.raises(CommandError, match="1 payment to this person is not settled yet"):
+        call_command("forget", released.project.slug, Pseudonym.objects.get(annotator=person("ben")).name, yes=True)
+    assert Response.objects.filter(annotator=person("ben")).exists()
+
+
+def test_what_was_paid_stays_in_the_books_without_saying_to_whom(released: Release) -> None:
+    payment = pay(person("ben"), Payment.State.PAID)
+    on_prolific = ProlificStudy.objects.create(
+        study=payment.study, internal_name="one", places=1, reward=1, currency="USD", created_at=NOON
     )
-    Session.objects.filter(pk=session.pk).update(comment="I am ben.")
-    return session
+    submission = Submission.objects.create(
+        **{"prolific_study": on_prolific, "session": payment.session, "sealed_id": "sealed", "id_digest": "d"},
+        **{"status": "APPROVED", "entered_code": "ABC", "read_at": NOON},
+    )
+    forget(annotator=person("ben"), project=released.project, by="tests", now=REMOVED)
+    payment.refresh_from_db()
+    submission.refresh_from_db()
+    assert (payment.amount, payment.annotator, payment.session, payment.note) == (Decimal("1.50"), None, None, "")
+    assert (submission.session, submission.sealed_id, submission.entered_code) == (None, "", "")
 
 
-def test_nobody_is_forgotten_while_a_payment_of_theirs_is_not_settled(released: Release) -> None:
-    _pay_ben(released.project, "uncertain")
-    with pytest.raises(CommandError, match="1 payment to this person is not settled"):
-        call_command("forget", "vases", provider_id="ben", yes=True)
-    assert Response.objects.counted().filter(annotator=person("ben")).count() == 6
+def test_somebody_of_a_panel_is_forgotten_with_their_address(released: Release) -> None:
+    member_of_panel("ann@example.org", project=released.project)
+    PanelMember.objects.update(annotator=person("ben"))
+    forget(annotator=person("ben"), project=released.project, by="tests", now=REMOVED)
+    assert not PanelMember.objects.exists()
 
 
-def test_settled_payments_stay_in_the_books_as_nobodys(released: Release) -> None:
-    before = _pay_ben(released.project, "paid")
-    ben = person("ben")
-    forgotten = forget(annotator=ben, project=released.project, by="tests", now=REMOVED)
-    assert (forgotten.rows.responses, forgotten.rows.sessions) == (6, 1)
-    payment = Payment.objects.select_related("annotator", "session").get()
-    assert (payment.amount, payment.currency, payment.state, payment.note) == (Decimal("2.00"), "USD", "paid", "")
-    assert not Annotator.objects.filter(pk=ben.pk).exists()
-    assert (payment.annotator.sealed_id, payment.annotator.id_digest) == ("", None)
-    session = payment.session
-    assert (session.pk, session.annotator) == (before.pk, payment.annotator)
-    assert (session.sealed_id, session.id_digest, session.comment) == ("", None, "")
-    assert session.token != before.token
-    assert not Response.objects.filter(session=session).exists()
+def pay(who: Annotator, state: Payment.State) -> Payment:
+    session = who.sessions.select_related("study").latest("pk")
+    return Payment.objects.create(
+        **{"study": session.study, "annotator": who, "session": session, "reason": "decided", "note": "for ben"},
+        **{"amount": Decimal("1.50"), "currency": "USD", "ordered_at": NOON, "state": state, "state_at": NOON},
+    )
