@@ -102,6 +102,7 @@ STEPS = named(
 BY_THE_CLOCK = named(
     """
     annotation/arriving.network_places: forget_networks
+    annotation/paying.send_payments: projects_to_pay send_project
     workspace/acceptance_messages: queue_acceptance_messages
     workspace/deliveries: delete_old deliver
     workspace/project_deletion: due_jobs
