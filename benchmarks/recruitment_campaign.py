@@ -138,8 +138,8 @@ def _run(double: Double, people: int, dice: random.Random, folder: Path) -> int:
     print(machine())
     studies = _publish(places=people * 4 // 5 // STUDIES)
     port = int(os.environ["SITE_URL"].rpartition(":")[2])
-    gunicorn = {"environment": {}, "workers": 2, "threads": 4, "configuration": PRODUCTION, "port": port}
-    with serve("config.wsgi", **gunicorn) as site, _started(Workers(folder)) as workers:
+    server = serve("config.wsgi", environment={}, workers=2, threads=4, configuration=PRODUCTION, port=port)
+    with server as site, _started(Workers(folder)) as workers:
         campaign = Campaign(double, site, workers, dice)
         _wait_until(lambda: ProlificAccount.objects.exclude(webhooks_confirmed_at=None).exists(), "webhooks come")
         began = time.monotonic()
@@ -163,8 +163,8 @@ def _publish(*, places: int) -> list[str]:
 
     owner, now = User.objects.create_user("owner"), timezone.now()
     project = make_project("campaign")
-    told = {"project": project, "by": owner, "now": now}
-    prolific_account.save_account(token=TOKEN, owner=prolific_account.try_token(TOKEN), **told)
+    account = prolific_account.try_token(TOKEN)
+    prolific_account.save_account(project=project, token=TOKEN, owner=account, by=owner, now=now)
     ProlificAccount.objects.update(workspace_id=WORKSPACE)
     remote_ids = []
     for number in range(STUDIES):
