@@ -207,12 +207,12 @@ def _send_people(campaign: Campaign, studies: list[str], people: int) -> None:
     for _ in range(people):
         campaign.play("advance", minutes=20)
         _wait_until(lambda: not _different(campaign), "the time-outs are mirrored")
-        free = _free_seats()
-        print(f"{free} places are free after {sum(campaign.ends.values())} people: {dict(campaign.ends)}")
-        if not free:
+        wanted = _free_seats()
+        print(f"{len(wanted)} places are free after {sum(campaign.ends.values())} people: {dict(campaign.ends)}")
+        if not wanted:
             return
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            list(pool.map(lambda _: _count(campaign, studies, stays=True), range(free)))
+            list(pool.map(lambda study: _count(campaign, [study], stays=True), wanted))
 
 
 def _count(campaign: Campaign, studies: list[str], *, stays: bool = False) -> None:
@@ -224,7 +224,7 @@ def _count(campaign: Campaign, studies: list[str], *, stays: bool = False) -> No
 
 def _visit(campaign: Campaign, studies: list[str], *, stays: bool) -> str:
     dice = campaign.dice
-    taken = next(filter(None, (campaign.play("take", study=one) for one in dice.sample(studies, STUDIES))), None)
+    taken = next(filter(None, (campaign.play("take", study=one) for one in dice.sample(studies, len(studies)))), None)
     if taken is None:
         return "no place"
     submission, fate = taken["submission"], 1.0 if stays else dice.random()
@@ -377,10 +377,11 @@ def _digest(id_: str) -> str:
     return keyed_digest(id_, purpose="submission")
 
 
-def _free_seats() -> int:
+def _free_seats() -> list[str]:
+    """Return the study on the platform of each place that nobody has filled."""
     from annotation.models import Seat
 
-    return Seat.objects.filter(filled_at=None).count()
+    return list(Seat.objects.filter(filled_at=None).values_list("study__prolific_studies__remote_id", flat=True))
 
 
 def _wait_until(holds: Callable[[], bool], what: str) -> None:
@@ -463,7 +464,7 @@ def _audit(campaign: Campaign) -> int:
         "held although the platform shows them": len(held & set(paid_there)),
         "ordered and refused": rows.filter(state=Payment.State.REFUSED).count(),
         "statuses that differ": len(_different(campaign)),
-        "places that nobody filled": _free_seats(),
+        "places that nobody filled": len(_free_seats()),
         "visits that failed": sum(times for end, times in campaign.ends.items() if end.startswith("failed")),
     }
     print(f"Submissions: {dict(statuses)}; mirrored: {Submission.objects.count()}; places: {Seat.objects.count()}")
