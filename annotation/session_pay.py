@@ -3,12 +3,15 @@
 Every stored answer is paid, counted or not.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from django.db.models import Count
+
 from analytics.work.pay import session_pay
+from annotation.models.responses import Response
 from annotation.models.sessions import OPEN_STATES, SessionState
 from studies.design import Design
 
@@ -72,6 +75,12 @@ def compute_pay(state: str, answers: int, design: Design, *, unlikely_times: boo
     ]
     why, to_decide = _reason(SessionState(state), answers, design)
     return SessionOwed(tuple(each for each in items if each.amount), why, to_decide)
+
+
+def stored_answers(sessions: Collection[int]) -> dict[int, int]:
+    """Return the id of each of these sessions that has answers -> how many, counted or not."""
+    answers = Response.objects.filter(session__in=sessions, is_current=True).order_by()
+    return dict(answers.values_list("session_id").annotate(n=Count("pk")))
 
 
 def total(of: Iterable[SessionOwed], *items: PayItem) -> Decimal:

@@ -15,6 +15,7 @@ from results.views import (
     reports,
     result_pages,
 )
+from results.views.paying import bonuses, money, review
 
 urlpatterns = [
     path("projects/<slug:slug>/instances/", instances.instances, name="instances"),
@@ -27,6 +28,7 @@ urlpatterns = [
     path("projects/<slug:slug>/people/", participants.people, name="project_people"),
     path("projects/<slug:slug>/people/find/", participants.find, name="find_person"),
     path("projects/<slug:slug>/people/<slug:name>/", participants.person, name="person"),
+    path("projects/<slug:slug>/people/<slug:name>/data.json", participants.data, name="personal_data"),
     *(
         path(
             f"projects/<slug:slug>/people/<slug:name>/{name}/",
@@ -65,6 +67,20 @@ urlpatterns = [
     path("studies/<slug:project>/<slug:slug>/annotators/", annotators.annotators, name="study_annotators"),
     path("studies/<slug:project>/<slug:slug>/owed/", payments_due.page, name="study_owed"),
     path("studies/<slug:project>/<slug:slug>/owed.csv", payments_due.owed_csv, name="study_owed_csv"),
+    path("studies/<slug:project>/<slug:slug>/review/", review.review, name="study_review"),
+    path("studies/<slug:project>/<slug:slug>/review/<int:session>/", review.session, name="study_review_session"),
+    path(
+        "studies/<slug:project>/<slug:slug>/review/<int:session>/reject/",
+        review.reject_session,
+        name="reject_submission",
+    ),
+    path("studies/<slug:project>/<slug:slug>/bonuses/", bonuses.bonuses, name="study_bonuses"),
+    path("projects/<slug:slug>/money/", money.money, name="project_money"),
+    path("projects/<slug:slug>/money/statement.csv", money.statement_csv, name="project_statement"),
+    path("projects/<slug:slug>/money/prolific/", money.comparison, name="project_money_check"),
+    path("projects/<slug:slug>/money/prolific/rewards/", money.note_paid_rewards, name="note_paid_rewards"),
+    path("projects/<slug:slug>/money/refused/", money.send_refused_again, name="send_refused_again"),
+    path("projects/<slug:slug>/money/payments/<int:pk>/", money.payment, name="project_payment"),
     path("exports/<int:pk>/", exports.status, name="export"),
     path("exports/<int:pk>/cancel/", exports.cancel, name="export_cancel"),
     path("exports/<int:pk>/download/", exports.download, name="export_download"),

@@ -229,7 +229,8 @@ def take_part(*, browser: Browser, study: Study, person: SimulatedAnnotator) -> 
 def _release_place(*, study: Study, person: SimulatedAnnotator) -> None:
     """Let the session of a failed visit lapse: its place is free, and the person may continue later."""
     _, session_id = person.ids()
-    left = Session.objects.filter(study=study, provider_session_id=session_id, state__in=OPEN_STATES).first()
+    same = Session.objects.filter(study=study, id_digest__in=Session.digests_of([session_id]))
+    left = same.filter(state__in=OPEN_STATES).first()
     if left is not None:
         sessions.leave(session=left, to=SessionState.LAPSED, now=timezone.now())
 

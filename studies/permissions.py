@@ -35,6 +35,7 @@ class Verb(StrEnum):
     MANAGE_MEMBERS = "manage_members"
     MANAGE_WEBHOOKS = "manage_webhooks"
     MANAGE_PROLIFIC = "manage_prolific"
+    PAY = "pay"
 
 
 # End of a sentence after "may".
@@ -56,6 +57,7 @@ WORDS: Mapping[Verb, str] = {
     Verb.MANAGE_MEMBERS: "manage members, and rename, archive or delete the project",
     Verb.MANAGE_WEBHOOKS: "manage webhooks",
     Verb.MANAGE_PROLIFIC: "connect the project to an account at Prolific, and spend its money there",
+    Verb.PAY: "approve and reject submissions, and order payments",
 }
 
 # Read only: pages, and the report, which has only numbers and pseudonyms.
@@ -74,7 +76,7 @@ _EDITS = _VIEWS | {
     Verb.RELEASE,
     Verb.PUBLISH,
 }
-_OWNS = _EDITS | {Verb.IDENTIFY_PEOPLE, Verb.MANAGE_MEMBERS, Verb.MANAGE_WEBHOOKS, Verb.MANAGE_PROLIFIC}
+_OWNS = _EDITS | {Verb.IDENTIFY_PEOPLE, Verb.MANAGE_MEMBERS, Verb.MANAGE_WEBHOOKS, Verb.MANAGE_PROLIFIC, Verb.PAY}
 
 # Allowed in an archived project: view, download, hand over, and the rights of the people who took part.
 IN_ARCHIVE = frozenset(
@@ -87,6 +89,7 @@ IN_ARCHIVE = frozenset(
         Verb.MANAGE_MEMBERS,
         Verb.MANAGE_WEBHOOKS,
         Verb.MANAGE_PROLIFIC,
+        Verb.PAY,
     }
 )
 

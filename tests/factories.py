@@ -28,10 +28,23 @@ from annotation.actions import sessions
 from annotation.actions.answering import advance_session
 from annotation.actions.deciding.decisions import rule_input
 from annotation.actions.launching.launch import launch
+from annotation.actions.recruiting.panel import add_to_panel
 from annotation.actions.recruiting.prolific_draft import Draft
-from annotation.models import Annotator, Decision, Response, Seat, Session, SessionState, Slot
+from annotation.models import (
+    Annotator,
+    Decision,
+    PanelMember,
+    ProlificStudy,
+    Response,
+    Seat,
+    Session,
+    SessionState,
+    Slot,
+    Submission,
+)
 from annotation.models.sessions import OPEN_STATES
 from annotation.recruitment.base import Entry
+from background.sealed_secrets import keyed_digest, seal
 from predictions.models import Model, Prediction
 from studies.actions.images import original_name
 from studies.actions.studies import create_study
@@ -52,6 +65,7 @@ from studies.models import (
     SurveyQuestion,
 )
 from studies.rules import Vote, decide
+from tests.people import make_annotator
 
 Row = TypeVar("Row", bound=DjangoModel)
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -322,7 +336,7 @@ def _make_question(study: Study, instance: Instance, answers: int) -> Question:
 
 def sit_down(study: Study, person: str, *, now: datetime = NOON, **fields: Any) -> Session:
     """Start a session of the Prolific participant `person` on the first free seat; it is at its first question."""
-    annotator, _ = Annotator.objects.get_or_create(provider="prolific", provider_id=person)
+    annotator = Annotator.objects.with_id("prolific", [person]).first() or make_annotator(person)
     seat = Seat.objects.filter(study=study, session=None, filled_at=None).order_by("survey__number", "number").first()
     state = fields.get("state", SessionState.WORKING)
     session = Session.objects.create(
@@ -331,7 +345,7 @@ def sit_down(study: Study, person: str, *, now: datetime = NOON, **fields: Any) 
         provider="prolific",
         **{
             "token": f"token-{study.slug}-{person}-{now:%H%M%S}",
-            "provider_session_id": f"submission-{person}-{now:%H%M%S}",
+            **Session.seal_id(f"submission-{person}-{now:%H%M%S}"),
             "provider_study_id": "prolific-study",
             "state": state,
             "questions_total": seat.slots.filter(answered_at=None).count() if seat else 0,
@@ -442,3 +456,37 @@ def arrive_at_work(study: Study, person: str = "ann", *, session: str = "", now:
     sessions.consent(session=started, agreed=True, now=now)
     advance_session.begin(session=started, part=0, now=now)
     return started
+
+
+def member_of_panel(address: str, *, project: Project | None = None) -> PanelMember:
+    """Add somebody to a project's panel."""
+    [member] = add_to_panel(project=project or make_project("birds"), addresses=[address], by=TESTS, now=NOON)
+    return member
+
+
+def make_prolific_study(study: Study, remote_id: str = "66f0", **fields: Any) -> ProlificStudy:
+    """Return a study on Prolific for `study`, which pays 4.00 in dollars."""
+    usual = {"status": "ACTIVE", "places": 10, "reward": "4.00", "currency": "USD", "created_at": NOON}
+    made = ProlificStudy.objects.create(
+        study=study, remote_id=remote_id, internal_name=f"{study.slug}-{remote_id}", **usual | fields
+    )
+    return fresh(made)
+
+
+def make_submission(
+    prolific_study: ProlificStudy,
+    session: Session | None,
+    remote_id: str,
+    status: str = "AWAITING REVIEW",
+    **fields: Any,
+) -> Submission:
+    """Return a submission on Prolific as it was read at noon. It took 15 minutes there."""
+    usual = {"started_at": NOON - timedelta(minutes=15), "completed_at": NOON, "read_at": NOON}
+    return Submission.objects.create(
+        prolific_study=prolific_study,
+        session=session,
+        sealed_id=seal(remote_id),
+        id_digest=keyed_digest(remote_id, purpose="submission"),
+        status=status,
+        **usual | fields,
+    )

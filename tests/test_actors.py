@@ -59,6 +59,7 @@ OF_ANNOTATORS = named(
     annotation/arriving.suspicious_arrivals: digest note
     annotation/arriving.switch_role: is_offered switched_session switch
     annotation/ending.platform_outcome: code_for save_comment show_completion_code
+    annotation/recruiting.panel: make_link_key open_studies start use_link
     annotation/recruiting.prolific_studies: sends_people
     annotation/sessions: can_revive check_can_start consent find finish finish_unless_last_look give_up
         grant_more_time is_silent leave more_minutes record_open_page record_visit resume revive start
@@ -79,7 +80,7 @@ STEPS = named(
     annotation/launching.complete_study: is_complete
     annotation/launching.reopen_studies: reopen reopen_asking reopen_with_open_slots
     annotation/recruiting.prolific_studies: send_draft
-    annotation/removing.erasure: delete_rows
+    annotation/removing.erasure: clear_entry_events delete_rows
     annotation/removing.redact_descriptions: redact
     annotation/removing.removals: lock remove_answers
     annotation/removing.reopen_places: free_places restore_places
@@ -104,6 +105,10 @@ STEPS = named(
 BY_THE_CLOCK = named(
     """
     annotation/arriving.network_places: forget_networks
+    annotation/recruiting.arrival_checks: ask_again settle_unverified unverified_sessions
+    annotation/recruiting.submissions: due_studies mark_due read_study
+    annotation/recruiting.webhooks: accounts_to_connect forget_old receive subscribe_account
+    annotation/removing.old_ids: check_keys
     workspace/acceptance_messages: queue_acceptance_messages
     workspace/deliveries: delete_old deliver
     workspace/project_deletion: due_jobs
@@ -135,7 +140,7 @@ OF_OWN_ACCOUNT = named(
 # What is kept can be made again from what it was made from: numbers of pages, names, and the state of a platform.
 DERIVED = named(
     """
-    annotation/recruiting.prolific_account: seal_tokens_again
+    annotation/recruiting.encrypt_again: encrypt_ids_again encrypt_tokens_again
     annotation/recruiting.prolific_studies: refresh update_people
     predictions/duplicates: below compare_again embedding_in_use look_for_new
     results/cached_statistics: drop look_up compute_now make

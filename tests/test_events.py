@@ -21,10 +21,12 @@ from annotation.actions.ending.time_checks import accept_times
 from annotation.actions.launching import complete_study, extend_study
 from annotation.actions.launching.launch import launch
 from annotation.actions.launching.study_jobs import cancel_study_job, request_extension, request_launch
-from annotation.actions.recruiting import prolific_account, prolific_studies
+from annotation.actions.recruiting import panel, prolific_account, prolific_studies
+from annotation.actions.recruiting import webhooks as prolific_webhooks
 from annotation.actions.removing import removals, retire_questions
+from annotation.actions.removing.old_ids import delete_old_ids
 from annotation.actions.sessions import end_early, end_sessions_from_network
-from annotation.models import ProlificAccount, Session, SessionState
+from annotation.models import Annotator, ProlificAccount, Session, SessionState
 from background.models import Job
 from background.sealed_secrets import seal
 from predictions.actions.import_predictions import ModelName, import_predictions
@@ -34,6 +36,8 @@ from predictions.models import Run
 from results.actions import participants
 from results.actions.erasure import forget
 from results.actions.exports import cancel_export, export_into, export_project_into, request_export
+from results.actions.personal_data import personal_data
+from results.actions.pseudonyms import name_annotators
 from results.actions.releases import freeze_release, prepare_release, provider_ids, release_into, write_provider_ids
 from results.exporting.dataset_card import About
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
@@ -64,6 +68,7 @@ from tests.factories import (
     make_model,
     make_person,
     make_project,
+    member_of_panel,
 )
 from tests.jobs import run_now
 from tests.predictions.result_files import add_instance, result, write_results
@@ -103,6 +108,12 @@ def settled() -> Question:
     asked = question()
     settle(question=asked, choice="none", by=make_person("ben"), note="", now=NOON)
     return asked
+
+
+def _of_named_visitor() -> dict[str, Any]:
+    about = of_visitor()
+    name_annotators(project=about["project"])
+    return about
 
 
 def _taken_out() -> Question:
@@ -252,6 +263,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         lambda _: with_fixed(exempt_networks, study=visited(), networks="192.0.2.7"),
     ),
     "expire": ("session lapsed", lambda _: _lapsing()),
+    "delete_old_ids": ("provider ids deleted", lambda _: _years_later()),
     "import_predictions": ("predictions imported", lambda folder: with_fixed(import_predictions, **predicted(folder))),
     "request_offered_run": (
         "predictions requested",
@@ -296,6 +308,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "request_push": ("push to the hub requested", lambda _: with_fixed(hub.request_push, **_to_be_pushed())),
     "cancel_push": ("push to the hub cancelled", lambda _: with_fixed(hub.cancel_push, push=_pushing())),
     "provider_ids": ("provider ids taken", lambda _: with_fixed(provider_ids, release=frozen())),
+    "personal_data": ("personal data taken", lambda _: with_fixed(personal_data, **_of_named_visitor())),
     "write_provider_ids": (
         "provider ids taken",
         lambda folder: with_fixed(write_provider_ids, release=frozen(), folder=folder),
@@ -316,6 +329,16 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "group set",
         lambda _: with_fixed(
             set_group, project=make_project(), group="testers", provider="prolific", people=["ann", "ben"]
+        ),
+    ),
+    "add_to_panel": (
+        "panel members added",
+        lambda _: with_fixed(panel.add_to_panel, project=make_project(), addresses=["ann@example.org"]),
+    ),
+    "remove_from_panel": (
+        "panel member removed",
+        lambda _: with_fixed(
+            panel.remove_from_panel, member=member_of_panel("ann@example.org", project=make_project())
         ),
     ),
     "change_state": ("study closed", lambda _: with_fixed(change_state, study=visited(), to=StudyState.CLOSED)),
@@ -373,6 +396,10 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "remove_account": (
         "prolific account removed",
         lambda _: with_fixed(prolific_account.remove_account, account=_connected()),
+    ),
+    "note_confirmed": (
+        "prolific webhooks confirmed",
+        lambda _: with_fixed(prolific_webhooks.note_confirmed, account=_connected()),
     ),
     "choose_workspace": (
         "prolific workspace chosen",
@@ -461,6 +488,13 @@ def _invited() -> tuple[Invitation, str]:
 def _viewer() -> Membership:
     make_member(make_project(), "viewer")
     return Membership.objects.get()
+
+
+def _years_later() -> Callable[..., object]:
+    study = visited()
+    Annotator.objects.update(created_at=NOON)
+    Study.objects.filter(pk=study.pk).update(state="closed", closed_at=NOON)
+    return lambda by, now: delete_old_ids(by=by, now=now.replace(year=now.year + 2))
 
 
 def _lapsing() -> Callable[..., object]:

@@ -109,7 +109,7 @@ class Submission(NumberedRow):
 
     prolific_study = models.ForeignKey(ProlificStudy, on_delete=models.PROTECT, related_name="submissions")
     session = models.OneToOneField(Session, on_delete=models.SET_NULL, null=True, blank=True, related_name="submission")
-    sealed_id = models.TextField(help_text="Its id at Prolific, encrypted.")
+    sealed_id = models.TextField(blank=True, help_text="Its id at Prolific, encrypted. Empty: its person was erased.")
     id_digest = models.CharField(max_length=64, unique=True, help_text="By which it is found.")
     status = models.CharField(max_length=40, help_text="As Prolific spells it, also if unknown to us.")
     started_at = models.DateTimeField(null=True, blank=True)

@@ -127,7 +127,9 @@ def _due(pipeline_id: int, now: datetime) -> Sequence[Batch]:
 
 
 def _lock(pipeline_id: int) -> Pipeline | None:
-    return Pipeline.objects.select_for_update(of=("self",)).filter(pk=pipeline_id).first()
+    """Lock a pipeline until the transaction ends: before its batches, or two transactions wait for each other."""
+    # Not its key: rows that refer to it may be written meanwhile.
+    return Pipeline.objects.select_for_update(of=("self",), no_key=True).filter(pk=pipeline_id).first()
 
 
 def _candidates(batch: Batch) -> list[Candidate]:
@@ -172,12 +174,12 @@ def _note_lost_tokens(batch_id: int, lost: Mapping[str, list[int]]) -> None:
 @transaction.atomic
 def _keep_once(run: StageRun, batch: Batch, keep: Callable[[], None], now: datetime) -> bool:
     """Call `keep` for a batch that is not stored; return whether it was not. Raises CannotStore."""
-    # Locked: of two answers to one batch the second finds it stored.
-    if not Batch.objects.select_for_update(of=("self",)).filter(pk=batch.pk, stored_at=None).exists():
-        return False
     if any(each.reads_known for _, each in run.first_filters):
         # Of two equal texts in two answers, the second finds the first.
         _lock(batch.pipeline_id)
+    # Locked: of two answers to one batch the second finds it stored.
+    if not Batch.objects.select_for_update(of=("self",)).filter(pk=batch.pk, stored_at=None).exists():
+        return False
     keep()
     Batch.objects.filter(pk=batch.pk).update(stored_at=now)
     return True

@@ -10,6 +10,8 @@ from django.views.decorators.http import require_safe
 from annotation.models import Session
 from annotation.models.sessions import has_unlikely_times
 from results.actions.pseudonyms import name_annotators
+from results.queries.paying.study_money import study_money
+from results.queries.paying.wages import study_wages
 from results.queries.people.payments_due import PersonOwed, all_amounts_due, owed_page, owed_sums
 from results.queries.studies.simulated_answers import all_simulated
 from results.views.guards import may_do, study_view
@@ -32,6 +34,8 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "total": owed_sums(study).cost(study.design.pay.per_answer),
         "all_simulated": all_simulated(Session.objects.filter(study=study)),
         "unlikely_times": Session.objects.filter(has_unlikely_times(), study=study).count(),
+        "money": study_money(study),
+        "wages": study_wages(study),
         "may": may_do(request, study.project),
     }
     return render(request, "results/results/owed.html", context)

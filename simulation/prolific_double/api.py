@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from simulation.prolific_double.platform import Platform, Refusal, amount_of, fee_of, new_id
+from simulation.prolific_double.platform import Platform
+from simulation.prolific_double.rules import Refusal, amount_of, fee_of, new_id
 from simulation.prolific_double.store import Document
 from simulation.prolific_double.switches import Switch
 

@@ -13,7 +13,8 @@ from urllib.parse import parse_qsl, urlsplit
 from simulation.prolific_double import api, pages
 from simulation.prolific_double.api import Result
 from simulation.prolific_double.deliveries import Deliveries
-from simulation.prolific_double.platform import FIRST_BALANCE, Platform
+from simulation.prolific_double.platform import Platform
+from simulation.prolific_double.rules import FIRST_BALANCE
 from simulation.prolific_double.store import Document, Store
 from simulation.prolific_double.switches import Switch
 

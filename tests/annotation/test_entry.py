@@ -24,6 +24,7 @@ from studies.design import Design
 from studies.models import CompletionCode, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, create_draft, fresh, launch_study, make_project
+from tests.people import make_annotator
 
 pytestmark = pytest.mark.django_db
 
@@ -205,7 +206,7 @@ def test_a_look_at_an_invitation_says_what_is_free_for_the_one_invited(client: C
     assert client.get(invitation(study, who="ann")).status_code == 303
     assert b"<button" not in client.get(invitation(study, who="ben")).content
     Study.objects.update(state=StudyState.OPEN)
-    Annotator.objects.create(provider="invite", provider_id="name:eve", blocked=True)
+    make_annotator("name:eve", provider="invite", blocked=True)
     blocked = client.get(invitation(study, who="eve"))
     assert blocked.status_code == 403
     assert "You cannot take part in this study." in blocked.content.decode()

@@ -84,8 +84,8 @@ def _is_refused(study: Study, annotator: Annotator | None) -> bool:
 
 def participant_ids(annotators: Collection[int]) -> list[str]:
     """Return the ids that Prolific knows these annotators by; ids of another form are left out."""
-    ids = Annotator.objects.filter(pk__in=annotators, provider=PROVIDER).order_by("pk")
-    return [id_ for id_ in ids.values_list("provider_id", flat=True) if _PARTICIPANT.fullmatch(id_)]
+    people = Annotator.objects.filter(pk__in=annotators, provider=PROVIDER).order_by("pk")
+    return [id_ for person in people if _PARTICIPANT.fullmatch(id_ := person.provider_id)]
 
 
 def send_people(client: Client, *, study: Study, workspace: str) -> tuple[bodies.SelectFilter, ...]:

@@ -400,3 +400,9 @@ class Page(ResponseBody, Generic[Item]):
 
     results: tuple[Item, ...]
     links: Links = Field(Links(), alias="_links", json_schema_extra={"undocumented": True})
+
+
+class KeySet(ResponseBody):
+    """The public keys with which Prolific signs links, as JSON Web Keys."""
+
+    keys: tuple[dict[str, Any], ...]

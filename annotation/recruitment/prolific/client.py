@@ -225,6 +225,12 @@ class Client:
         """Pay bonuses that were set up. Prolific pays AGAIN at every call: never repeat an uncertain one."""
         self._ask(operations.PAY_BONUSES, bonuses)
 
+    # Signed links
+
+    def read_keys(self) -> list[dict[str, Any]]:
+        """Return the public keys with which Prolific signs links, as JSON Web Keys."""
+        return list(self._ask(operations.READ_KEYS).keys)
+
     def _ask(self, operation: Operation[Answer], *ids: str, sends: bodies.RequestBody | None = None) -> Answer:
         return _read(operation, self._send(operation, *ids, sends=sends))
 

@@ -113,4 +113,6 @@ SET_UP_BONUSES = Operation[bodies.Bonuses](
 )
 PAY_BONUSES = Operation[None]("POST", "/api/v1/bulk-bonus-payments/{id}/pay/", None)
 
+READ_KEYS = Operation[bodies.KeySet]("GET", "/.well-known/study/jwks.json", bodies.KeySet)
+
 OPERATIONS = tuple(value for value in list(globals().values()) if isinstance(value, Operation))

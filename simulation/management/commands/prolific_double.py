@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from results.simulated import SIMULATED_STUDY
 from simulation.prolific_double.pages import set_switch
-from simulation.prolific_double.platform import FIRST_BALANCE, Refusal
+from simulation.prolific_double.rules import FIRST_BALANCE, Refusal
 from simulation.prolific_double.server import Double
 from simulation.prolific_double.switches import BY_KEY
 

@@ -443,14 +443,15 @@ def test_a_study_for_a_group_lets_only_that_group_in(local: Local, study: Study,
 def test_who_is_excluded_later_is_kept_out_within_minutes(local: Local, study: Study, by: User) -> None:
     published(study, by)
     other = launch_study(study.project, study="other-vase", recruitment={"any_ids": False})
-    exclude(annotator=came(other, ANN), project=study.project, reason="Careless", by=by, now=NOON)
+    ann = came(other, ANN)
+    exclude(annotator=ann, project=study.project, reason="Careless", by=by, now=NOON)
     assert members(local, study) == []
     local.switch(Switch.AWAY)
     update_prolific_people()
     local.switch(Switch.AWAY, "off")
     update_prolific_people()
     assert members(local, study) == [ANN]
-    include(annotator=Annotator.objects.get(provider_id=ANN), project=study.project, by=by, now=NOON)
+    include(annotator=ann, project=study.project, by=by, now=NOON)
     update_prolific_people()
     assert members(local, study) == []
 

@@ -5,7 +5,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from annotation.models import Decision, ProlificAccount
+from annotation.models import Decision, PanelMember, Payment, ProlificAccount, Session
 from background.models import Job
 from making.models import Pipeline
 from predictions.models import Model, Run
@@ -20,7 +20,10 @@ from tests.factories import (
     make_model,
     make_person,
     make_project,
+    make_prolific_study,
     make_study,
+    make_submission,
+    member_of_panel,
     sit_down,
 )
 from tests.workspace.views.addresses import DIGEST
@@ -46,6 +49,7 @@ def make_what_the_addresses_name() -> str:
     _export(study, by=owner)
     somebody = sit_down(study, "somebody", pk=1).annotator
     Pseudonym.objects.create(project=project, annotator=somebody, name="A-34679")
+    _payment(study)
     _failed_import(project)
     _finished_pipeline(project)
     _cancelled_run(study)
@@ -55,9 +59,31 @@ def make_what_the_addresses_name() -> str:
     Model.objects.filter(pk=make_model(project).pk).update(id=1)
     _webhook(project)
     ProlificAccount.objects.create(project=project, sealed_token="lost", user_id="5f00", saved_at=NOON)
+    PanelMember.objects.filter(pk=member_of_panel("ann@example.org", project=project).pk).update(id=1)
     _pushed_release(study)
     StoredChart.objects.create(project=project, digest=DIGEST, values=CHART, svg="<svg/>", drawn_at=NOON, asked_at=NOON)
     return researcher.get_username()
+
+
+def _payment(study: Study) -> None:
+    """A reward that was refused, of session 1, whose submission awaits review."""
+    session = Session.objects.get(pk=1)
+    remote = make_prolific_study(study)
+    make_submission(remote, session, "66f0b1")
+    Payment.objects.create(
+        pk=1,
+        study=study,
+        annotator=session.annotator,
+        session=session,
+        prolific_study=remote,
+        reason=Payment.Reason.REWARD,
+        amount="4.00",
+        currency="USD",
+        ordered_at=NOON,
+        state=Payment.State.REFUSED,
+        state_at=NOON,
+        problem="The balance is too low.",
+    )
 
 
 def _finished_pipeline(project: Project) -> None:

@@ -20,9 +20,11 @@ from annotation.actions.recruiting.prolific_account import (
 )
 from annotation.models import ProlificAccount
 from annotation.recruitment.prolific.connection import ProlificError
+from annotation.tasks import connect_webhooks
 from results.views.guards import project_view, signed_in_user
 from studies.models import Project
 from studies.permissions import Verb
+from workspace.views.projects.prolific_webhooks import webhooks_section
 
 
 @sensitive_post_parameters("token")
@@ -39,6 +41,7 @@ def prolific_account(request: HttpRequest, project: Project) -> HttpResponse:
     except ProlificError as error:
         return _page(request, project, status=409, problem=error.sentence)
     account = save_account(project=project, token=token, owner=owner, by=signed_in_user(request), now=timezone.now())
+    connect_webhooks.delay_on_commit(account.pk)
     messages.success(request, f"The token works and is saved. {_describe(owner)}")
     is_chosen = account.workspace_id or not owner.wallets
     return redirect("prolific_account" if is_chosen else "prolific_workspace", project.slug)
@@ -62,6 +65,7 @@ def workspace(request: HttpRequest, project: Project) -> HttpResponse:
         choose_workspace(
             account=account, workspace=chosen.id, title=chosen.title, by=signed_in_user(request), now=timezone.now()
         )
+        connect_webhooks.delay_on_commit(account.pk)
         messages.success(request, f"{chosen.title} pays from now on.")
         return redirect("prolific_account", project.slug)
     return _page(request, project, wallets=wallets)
@@ -93,7 +97,7 @@ def remove(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _page(request: HttpRequest, project: Project, *, status: int = 200, **more: Any) -> HttpResponse:
     account = ProlificAccount.objects.filter(project=project).select_related("saved_by").first()
-    context = {"project": project, "account": account, **more}
+    context = {"project": project, "account": account, **webhooks_section(account), **more}
     return render(request, "workspace/prolific_account.html", context, status=status)
 
 

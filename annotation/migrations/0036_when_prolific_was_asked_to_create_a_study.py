@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0031_recruitment_and_payments'),
+        ('annotation', '0035_panel_members_and_payments_of_erased_people'),
     ]
 
     operations = [

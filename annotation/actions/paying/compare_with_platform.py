@@ -1,0 +1,166 @@
+"""Compare the ledger with what Prolific has paid, session by session, to the cent."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from analytics.work.ledger import in_cents
+from annotation.actions.paying.confirm_payments import settle_session
+from annotation.actions.paying.order_payments import REWARDS, Reason, lock
+from annotation.actions.paying.payment_states import State
+from annotation.actions.paying.submission_ids import submission_id, without_ids
+from annotation.actions.recruiting.prolific_account import connect
+from annotation.models import Payment, ProlificAccount, Submission
+from annotation.recruitment.prolific.client import Client
+from annotation.recruitment.prolific.connection import ProlificError
+from annotation.recruitment.prolific.statuses import SubmissionStatus
+from background.errors import Failed
+from background.jobs import request_job
+from background.models import Job, JobState
+from background.work import RunningJob, Work
+from studies.actions.events import Actor, What, person, record
+from studies.models import Project, Study
+
+KIND = "annotation.money_check"
+BATCH = 20
+S = SubmissionStatus
+PAID_THERE = "Paid at Prolific, not ordered here."
+NOT_THERE = "Paid according to the ledger, and not at Prolific."
+HELD = "Held: Prolific does not show it."
+ON_ITS_WAY = "On its way: Prolific does not show it yet."
+OTHER_AMOUNT = "The amounts differ."
+
+
+def request_check(*, project: Project, by: Actor, now: datetime) -> tuple[Job, bool]:
+    """Return the job that compares a project's ledger with Prolific, and whether it is new and has to be sent."""
+    with transaction.atomic():
+        job, is_new = request_job(
+            kind=KIND, arguments={"project": project.pk}, by=person(by), now=now, key=str(project.pk)
+        )
+        if is_new:
+            record(project=project, what=What.LEDGER_COMPARED, by=by, now=now)
+    return job, is_new
+
+
+def latest_check(project: Project) -> Job | None:
+    """Return the latest comparison that was asked for, None without one."""
+    return Job.objects.filter(kind=KIND, arguments__project=project.pk).order_by("-pk").first()
+
+
+def last_result(project: Project) -> Job | None:
+    """Return the latest comparison that is done. Its `step` has `compared`, `agreeing` and `differences`."""
+    done = Job.objects.filter(kind=KIND, arguments__project=project.pk, state=JobState.DONE)
+    return done.order_by("-pk").first()
+
+
+def _compare(job: RunningJob) -> None:
+    project = Project.objects.get(pk=job.arguments["project"])
+    account = ProlificAccount.objects.filter(project=project).first()
+    if account is None:
+        raise Failed("The project has no token of Prolific. Save one under Settings, Prolific.")
+    found = {"after": 0, "compared": 0, "differences": [], **(job.step or {})}
+    submissions = _submissions(project)
+    total = submissions.count()
+    try:
+        client = connect(account, attempts=5)
+        while batch := list(submissions.filter(pk__gt=found["after"])[:BATCH]):
+            found["differences"] += [line for each in batch if (line := _difference(client, each, job.now()))]
+            found["compared"] += len(batch)
+            found["after"] = batch[-1].pk
+            job.advance(step=found, done=found["compared"], total=total)
+    except ProlificError as error:
+        raise Failed(f"Prolific could not be asked. {without_ids(error)}") from error
+    job.advance(step=found, done=total, total=total)
+
+
+CHECK = Work(run=_compare, trouble="The ledger could not be compared with Prolific.", unit="submissions", minutes=60)
+
+
+def _submissions(project: Project) -> QuerySet[Submission]:
+    found = Submission.objects.filter(prolific_study__study__project=project)
+    return found.select_related("prolific_study__study", "session").order_by("pk")
+
+
+def _difference(client: Client, submission: Submission, now: datetime) -> dict[str, Any] | None:
+    """Read a submission, note what it is now, and return how the ledger differs from it; None if it does not."""
+    remote = client.read_submission(submission_id(submission))
+    Submission.objects.filter(pk=submission.pk).update(status=remote.status, read_at=now)
+    extra = list(remote.bonus_payments)
+    if submission.session_id is not None:
+        extra = settle_session(submission.session_id, remote.bonus_payments, now)
+    rows = list(Payment.objects.filter(session=submission.session_id)) if submission.session_id else []
+    reward = reward_there(submission, remote.status, rows)
+    here = sum(in_cents(row.amount) for row in rows if row.state == State.PAID)
+    there = reward + sum(remote.bonus_payments)
+    if here == there:
+        return None
+    return {
+        "submission": submission.pk,
+        "session": submission.session_id,
+        "study": submission.prolific_study.study.slug,
+        "annotator": submission.session.annotator_id if submission.session else None,
+        "currency": submission.prolific_study.currency,
+        "here": here,
+        "there": there,
+        "why": _why(here, there, rows, extra),
+    }
+
+
+def reward_there(submission: Submission, status: str, rows: Sequence[Payment]) -> int:
+    """Return the cents that a status means. Prolific does not tell the part of a reward: it is what was ordered."""
+    if status == S.APPROVED:
+        return in_cents(submission.prolific_study.reward)
+    if status == S.PARTIALLY_APPROVED:
+        return sum(in_cents(row.amount) for row in rows if row.reason == Reason.PART)
+    return _screen_out_cents(submission.prolific_study.details) if status == S.SCREENED_OUT else 0
+
+
+def _screen_out_cents(details: Mapping[str, Any]) -> int:
+    codes = details.get("completion_codes", ())
+    pays = [each.get("fixed_screen_out_reward", 0) for code in codes for each in code.get("actions", ())]
+    return max(pays, default=0)
+
+
+def _why(here: int, there: int, rows: Sequence[Payment], extra: Sequence[int]) -> str:
+    states = {row.state for row in rows}
+    if there > here:
+        ordered = here + sum(
+            in_cents(row.amount) for row in rows if row.state in (State.REQUESTED, State.UNCERTAIN, State.SENDING)
+        )
+        return ON_ITS_WAY if ordered == there and not extra else PAID_THERE
+    if State.UNCERTAIN in states:
+        return HELD
+    return NOT_THERE if here else OTHER_AMOUNT
+
+
+@transaction.atomic
+def note_rewards(*, study: Study, by: Actor, now: datetime) -> int:
+    """Add rewards that Prolific has paid without an order, as by an automatic approval, as paid; return how many."""
+    lock(study)
+    approved = Submission.objects.filter(prolific_study__study=study, status=S.APPROVED, session__isnull=False)
+    known = Payment.objects.filter(study=study, reason__in=REWARDS).exclude(state=State.CANCELLED)
+    rows = [
+        Payment(
+            study=study,
+            annotator_id=each.session.annotator_id,
+            session=each.session,
+            prolific_study=each.prolific_study,
+            reason=Reason.REWARD,
+            amount=each.prolific_study.reward,
+            currency=each.prolific_study.currency,
+            ordered_by=person(by),
+            ordered_at=now,
+            note="Paid at Prolific without an order here.",
+            state=State.PAID,
+            state_at=now,
+        )
+        for each in approved.exclude(session__in=known.values("session")).select_related("session", "prolific_study")
+        if each.session is not None
+    ]
+    made = len(Payment.objects.bulk_create(rows, ignore_conflicts=True))
+    if made:
+        record(project=study.project, study=study, what=What.REWARDS_NOTED, by=by, now=now, payments=made)
+    return made

@@ -1,0 +1,65 @@
+"""Ask Prolific about payments that it has not shown yet, and take back what a lost worker never sent."""
+
+from collections import defaultdict
+from datetime import datetime, timedelta
+
+from analytics.work.ledger import in_cents, shown_payments
+from annotation.actions.paying.order_payments import BONUSES, REWARDS
+from annotation.actions.paying.payment_states import STALE, Clock, State, hold, move
+from annotation.actions.paying.send_bonuses import IN_FLIGHT
+from annotation.actions.paying.send_rewards import read_statuses, settle_from_status
+from annotation.actions.paying.submission_ids import submission_ids
+from annotation.models import Payment, ProlificStudy
+from annotation.recruitment.prolific.client import Client
+from studies.models import Project
+
+# Prolific pays bonuses some time after it has accepted them.
+SHOWN_WITHIN = timedelta(days=1)
+NOT_SHOWN = "Prolific accepted this a day ago and does not show it."
+LOST_WORKER = "The site stopped while this was sent, so Prolific may have paid it or not."
+# After this time they are asked about every ten minutes instead of every minute.
+OFTEN = timedelta(hours=1)
+WAITING = (State.REQUESTED, State.UNCERTAIN)
+
+
+def take_back_lost(project: Project, now: datetime) -> None:
+    """Plan again what was claimed and not sent: the call that pays is only made after another commit."""
+    lost = Payment.objects.filter(study__project=project, state=State.SENDING, state_at__lt=now - STALE)
+    move(list(lost), to=State.PLANNED, now=now)
+    silent = Payment.objects.filter(
+        study__project=project, state=State.UNCERTAIN, state_at__lt=now - STALE, problem__in=("", IN_FLIGHT)
+    )
+    hold(list(silent), LOST_WORKER, now)
+
+
+def confirm_rewards(client: Client, prolific_study: ProlificStudy, now: Clock) -> None:
+    """Settle rewards that wait by the list of submissions. Raises ProlificError."""
+    rows = list(Payment.objects.filter(prolific_study=prolific_study, reason__in=REWARDS, state__in=WAITING))
+    if not rows:
+        return
+    statuses = read_statuses(client, prolific_study, rows)
+    settle_from_status(rows, statuses, now())
+
+
+def confirm_bonuses(client: Client, project: Project, now: Clock) -> None:
+    """Settle bonuses that wait by what Prolific shows of their submissions. Raises ProlificError."""
+    at = now()
+    rows = Payment.objects.filter(study__project=project, reason__in=BONUSES, state__in=WAITING)
+    due = [row for row in rows if row.state_at > at - OFTEN or at.minute % 10 == 0]
+    for session, id_ in submission_ids(due).items():
+        settle_session(session, client.read_submission(id_).bonus_payments, at)
+    late = rows.filter(state=State.REQUESTED, state_at__lt=at - SHOWN_WITHIN)
+    hold(move(list(late), to=State.UNCERTAIN, now=at), NOT_SHOWN, at)
+
+
+def settle_session(session: int, shown: tuple[int, ...], at: datetime) -> list[int]:
+    """Settle the waiting bonuses of a session by what Prolific shows, in cents; return what it shows beside ours."""
+    by_state: dict[str, list[Payment]] = defaultdict(list)
+    for row in Payment.objects.filter(session=session, reason__in=BONUSES).order_by("pk"):
+        by_state[row.state].append(row)
+    # What Prolific has accepted is more likely to be shown.
+    waiting = [*by_state[State.REQUESTED], *by_state[State.UNCERTAIN]]
+    paid = [in_cents(row.amount) for row in by_state[State.PAID]]
+    found, others = shown_payments(shown, paid=paid, waiting=[(row.pk, in_cents(row.amount)) for row in waiting])
+    move([row for row in waiting if row.pk in found], to=State.PAID, now=at)
+    return others

@@ -1,0 +1,87 @@
+"""Send what is planned and confirm what waits, project by project."""
+
+import logging
+
+from annotation.actions.paying.confirm_payments import confirm_bonuses, confirm_rewards, take_back_lost
+from annotation.actions.paying.order_payments import REWARDS
+from annotation.actions.paying.payment_states import Clock, State, move, note_problem
+from annotation.actions.paying.send_bonuses import send_batch
+from annotation.actions.paying.send_rewards import send_rewards
+from annotation.actions.paying.submission_ids import without_ids
+from annotation.actions.recruiting.prolific_account import connect
+from annotation.models import Payment, ProlificAccount, ProlificStudy
+from annotation.recruitment.prolific.client import Client
+from annotation.recruitment.prolific.connection import ProlificError
+from studies.models import Project
+
+logger = logging.getLogger(__name__)
+NO_ACCOUNT = "The project has no token of Prolific. An owner saves one under Settings, Prolific."
+UNSETTLED = (State.PLANNED, State.SENDING, State.REQUESTED, State.UNCERTAIN)
+# A worker sends so many batches at most, and leaves the rest to the next minute.
+MOST_BATCHES = 50
+_ATTEMPTS = 5
+
+
+def projects_to_pay() -> list[int]:
+    """Return the projects with payments that are neither settled nor given up."""
+    found = Payment.objects.filter(state__in=UNSETTLED).order_by()
+    return list(found.values_list("study__project", flat=True).distinct())
+
+
+def send_project(*, project: Project, now: Clock) -> None:
+    """Send and confirm the payments of a project. Again, or by two workers at once, it pays nothing twice."""
+    take_back_lost(project, now())
+    account = ProlificAccount.objects.filter(project=project).first()
+    if account is None:
+        note_problem(_planned(project), NO_ACCOUNT)
+        return
+    try:
+        client = connect(account, attempts=_ATTEMPTS)
+        _confirm(client, project, now)
+        _refuse_other_currency(client, account, now)
+        _send(client, account, now)
+        _confirm(client, project, now)
+    except ProlificError as error:
+        # It passes: what is planned stays planned, and the next minute tries again.
+        logger.info("payments of project %s wait: status %s", project.pk, error.status)
+        note_problem(_planned(project), without_ids(error))
+
+
+def _planned(project: Project) -> list[Payment]:
+    return list(Payment.objects.filter(study__project=project, state=State.PLANNED))
+
+
+def _send(client: Client, account: ProlificAccount, now: Clock) -> None:
+    planned = Payment.objects.filter(study__project=account.project_id, state=State.PLANNED, reason__in=REWARDS)
+    for prolific_study in ProlificStudy.objects.filter(payments__in=planned).distinct().order_by("pk"):
+        send_rewards(client, prolific_study, now)
+    for _ in range(MOST_BATCHES):
+        if send_batch(client, account, now) is None:
+            return
+
+
+def _confirm(client: Client, project: Project, now: Clock) -> None:
+    waiting = Payment.objects.filter(
+        study__project=project, state__in=(State.REQUESTED, State.UNCERTAIN), reason__in=REWARDS
+    )
+    for prolific_study in ProlificStudy.objects.filter(payments__in=waiting).distinct().order_by("pk"):
+        confirm_rewards(client, prolific_study, now)
+    confirm_bonuses(client, project, now)
+
+
+def _refuse_other_currency(client: Client, account: ProlificAccount, now: Clock) -> None:
+    """Refuse payments in another currency than the account has now. Raises ProlificError."""
+    planned = _planned(account.project)
+    if not planned:
+        return
+    if account.workspace_id:
+        currency = client.read_balance(account.workspace_id).currency_code
+    else:
+        currency = client.read_user().currency_code
+    wrong = [row for row in planned if currency and row.currency != currency]
+    for row in move(wrong, to=State.SENDING, now=now()):
+        sentence = (
+            f"The account at Prolific pays in {currency}, and this payment is in {row.currency}. "
+            "Save the token of an account that pays in it, or pay on Prolific."
+        )
+        move([row], to=State.REFUSED, now=now(), problem=sentence)

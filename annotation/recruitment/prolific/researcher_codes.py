@@ -1,0 +1,37 @@
+"""Completion codes by which a researcher pays: a part of the reward, or the pay for being screened out."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from analytics.work.ledger import from_cents, percent_of_reward
+
+
+def part_code(details: Mapping[str, Any], reward: Decimal, amount: Decimal) -> tuple[str, int] | None:
+    """Return the code and the percentage that pay `amount` of the reward, None if the study has none.
+
+    details: a study as `bodies.NewStudy` has it.
+    """
+    percent = percent_of_reward(reward, amount)
+    found = next(_codes(details, "DYNAMIC_PAYMENT"), None)
+    return None if found is None or percent is None else (found[0], percent)
+
+
+def screen_out_code(details: Mapping[str, Any]) -> tuple[str, Decimal] | None:
+    """Return the code that screens somebody out, and what it pays; None if the study has none."""
+    found = next(_codes(details, "FIXED_SCREEN_OUT_PAYMENT"), None)
+    return None if found is None else (found[0], from_cents(found[1]["fixed_screen_out_reward"]))
+
+
+def allows_parts(details: Mapping[str, Any]) -> bool:
+    """Whether Prolific lets the study pay a part of the reward."""
+    return next(_codes(details, "DYNAMIC_PAYMENT"), None) is not None
+
+
+def _codes(details: Mapping[str, Any], action: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the researcher's codes with an action, and the action."""
+    for code in details.get("completion_codes", ()):
+        if code.get("actor") == "researcher":
+            for each in code.get("actions", ()):
+                if each.get("action") == action:
+                    yield code["code"], each

@@ -1,0 +1,131 @@
+"""The sessions of a study whose submissions a researcher reviews."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from annotation.models import Payment, SessionState, Submission
+from annotation.recruitment.prolific.researcher_codes import allows_parts, screen_out_code
+from annotation.recruitment.prolific.statuses import SubmissionStatus
+from annotation.review_marks import review_marks
+from annotation.session_pay import stored_answers
+from results.models import Pseudonym
+from studies.models import Study
+
+REWARDS = (Payment.Reason.REWARD, Payment.Reason.PART, Payment.Reason.SCREEN_OUT)
+VOID = (Payment.State.REFUSED, Payment.State.CANCELLED)
+LOST = (SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT)
+
+
+@dataclass(frozen=True)
+class ReviewedSession:
+    """A session and its submission. payments: ordered for it. minutes: on our clock and on Prolific's, if known."""
+
+    submission: Submission
+    name: str
+    answers: int
+    marks: Sequence[str]
+    payments: Sequence[Payment]
+
+    @property
+    def pk(self) -> int:
+        return self.submission.session_id or 0
+
+    @property
+    def as_list(self) -> "Sequence[ReviewedSession]":
+        return [self]
+
+    @property
+    def reward(self) -> Decimal:
+        return self.submission.prolific_study.reward
+
+    @property
+    def own_minutes(self) -> float | None:
+        session = self.submission.session
+        if session is None or session.ended_at is None:
+            return None
+        return ((session.handed_back_at or session.ended_at) - session.arrived_at).total_seconds() / 60
+
+    @property
+    def platform_minutes(self) -> float | None:
+        begun, ended = self.submission.started_at, self.submission.completed_at
+        return (ended - begun).total_seconds() / 60 if begun and ended else None
+
+    @property
+    def is_finished(self) -> bool:
+        session = self.submission.session
+        return session is not None and session.state == SessionState.FINISHED
+
+    @property
+    def reward_payment(self) -> Payment | None:
+        return next((each for each in self.payments if each.reason in REWARDS and each.state not in VOID), None)
+
+    @property
+    def awaits_review(self) -> bool:
+        return self.submission.status == SubmissionStatus.AWAITING_REVIEW and self.reward_payment is None
+
+    @property
+    def allows_parts(self) -> bool:
+        return allows_parts(self.submission.prolific_study.details)
+
+    @property
+    def screen_out_pay(self) -> Decimal | None:
+        found = screen_out_code(self.submission.prolific_study.details)
+        return found[1] if found and self.submission.status == SubmissionStatus.ACTIVE else None
+
+
+@dataclass
+class Review:
+    """Sessions of a study by what there is to do: approve at once, look at, pay although the place is lost; and the
+    others."""
+
+    ready: list[ReviewedSession] = field(default_factory=list)
+    marked: list[ReviewedSession] = field(default_factory=list)
+    lost: list[ReviewedSession] = field(default_factory=list)
+    others: list[ReviewedSession] = field(default_factory=list)
+
+    @property
+    def amount(self) -> Decimal:
+        """Return the rewards of those that are ready, without the fee."""
+        return sum((each.reward for each in self.ready), Decimal(0))
+
+
+def review_of(study: Study) -> Review:
+    """Return all submissions of `study` with a session. Everybody has a name."""
+    found = Review()
+    for line in reviewed_sessions(study):
+        if line.awaits_review:
+            (found.ready if line.is_finished and not line.marks else found.marked).append(line)
+        elif line.is_finished and line.submission.status in LOST and not line.payments:
+            found.lost.append(line)
+        else:
+            found.others.append(line)
+    return found
+
+
+def reviewed_sessions(study: Study, session: int | None = None) -> list[ReviewedSession]:
+    """Return the submissions of `study` with a session, or that of one session."""
+    rows = Submission.objects.filter(prolific_study__study=study, session__isnull=False)
+    if session is not None:
+        rows = rows.filter(session=session)
+    submissions = list(rows.select_related("prolific_study", "session").order_by("completed_at", "pk"))
+    sessions = [each.session_id for each in submissions if each.session_id is not None]
+    for each in submissions:
+        if each.session is not None:
+            # Its design is read by the marks.
+            each.session.study = study
+    answers = stored_answers(sessions)
+    names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
+    payments: dict[int, list[Payment]] = {pk: [] for pk in sessions}
+    for payment in Payment.objects.filter(study=study, session__in=sessions).order_by("pk"):
+        payments[payment.session_id].append(payment)
+    return [
+        ReviewedSession(
+            submission=each,
+            name=names.get(each.session.annotator_id, "") if each.session else "",
+            answers=answers.get(each.session_id or 0, 0),
+            marks=review_marks(each, answers.get(each.session_id or 0, 0)),
+            payments=payments.get(each.session_id or 0, []),
+        )
+        for each in submissions
+    ]

@@ -1,0 +1,152 @@
+"""Bonuses of a study, by file or by rule: listed with their sum and fee first, then ordered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from annotation.actions.paying.order_payments import CannotPay, order_payments
+from results.actions.pseudonyms import name_annotators
+from results.queries.paying.bonus_rules import (
+    BadLine,
+    PlannedBonus,
+    plan_answers,
+    plan_descriptions,
+    plan_file,
+    plan_floor,
+    plan_waiting,
+    read_amount,
+)
+from results.queries.paying.study_money import fee_of
+from results.views.form_values import read_field
+from results.views.guards import may_do, signed_in_user, study_view
+from results.views.paying.review import tell_ordered
+from studies.models import Study
+from studies.permissions import Verb
+
+LARGEST_FILE = 500_000
+# Rule -> what a researcher reads.
+RULES = {
+    "answers": "Pay by the answer, as the study file says",
+    "waiting": "Pay for waiting in vain, as the study file says",
+    "descriptions": "A bonus for each accepted description",
+    "floor_platform": "Raise everybody to an hourly wage, on Prolific's clock",
+    "floor_own": "Raise everybody to an hourly wage, on our clock",
+    "file": "Bonuses of a file",
+}
+
+
+@dataclass
+class Plan:
+    """What a form asks for: the bonuses, the lines of a file that are wrong, or why there is no plan.
+
+    text: of the file, to be sent again when it is confirmed.
+    """
+
+    rule: str
+    bonuses: Sequence[PlannedBonus] = ()
+    bad_lines: Sequence[BadLine] = ()
+    problem: str = ""
+    text: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        return RULES.get(self.rule, "")
+
+    @property
+    def amount(self) -> Decimal:
+        return sum((each.order.amount for each in self.bonuses), Decimal(0))
+
+    @property
+    def fee(self) -> Decimal:
+        return fee_of(self.amount)
+
+    @property
+    def total(self) -> Decimal:
+        return self.amount + self.fee
+
+    @property
+    def is_ready(self) -> bool:
+        return bool(self.bonuses) and not self.bad_lines and not self.problem
+
+
+@study_view(Verb.PAY)
+@require_http_methods(["GET", "HEAD", "POST"])
+def bonuses(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show the forms; list what one of them asks for; order exactly what was listed."""
+    name_annotators(project=study.project)
+    plan = _plan(request, study) if request.method == "POST" else None
+    if plan is not None and plan.is_ready and "sure" in request.POST:
+        if request.POST["sure"] == _listed(plan):
+            try:
+                ordered = order_payments(
+                    study=study,
+                    orders=[each.order for each in plan.bonuses],
+                    by=signed_in_user(request),
+                    now=timezone.now(),
+                )
+            except CannotPay as error:
+                plan.problem = str(error)
+            else:
+                tell_ordered(request, study, ordered)
+                return redirect("study_bonuses", study.project.slug, study.slug)
+        else:
+            plan.problem = "The list has changed since you saw it. Look it over again."
+    may = may_do(request, study.project)
+    context = {
+        "study": study,
+        "plan": plan,
+        "rules": [each for each in RULES.items() if each[0] != "file"],
+        "typed": request.POST,
+        "may": may,
+    }
+    if plan is not None:
+        context["listed"] = _listed(plan)
+    return render(request, "results/pay/bonuses.html", context, status=409 if plan and not plan.is_ready else 200)
+
+
+def _listed(plan: Plan) -> str:
+    """Return what tells this list from another one."""
+    return f"{len(plan.bonuses)} {plan.amount}"
+
+
+def _plan(request: HttpRequest, study: Study) -> Plan:
+    rule = request.POST.get("rule", "")
+    plan = Plan(rule, fields={"rule": rule, "amount": read_field(request.POST, "amount")})
+    amount = read_amount(plan.fields["amount"])
+    if rule == "answers":
+        plan.bonuses = plan_answers(study)
+    elif rule == "waiting":
+        plan.bonuses = plan_waiting(study)
+    elif rule == "file":
+        _read_file(request, study, plan)
+    elif rule not in RULES:
+        plan.problem = "Choose what to pay."
+    elif amount is None:
+        plan.problem = "Enter an amount such as 1.50."
+    elif rule == "descriptions":
+        plan.bonuses = plan_descriptions(study, amount)
+    else:
+        plan.bonuses = plan_floor(study, amount, on_platform=rule == "floor_platform")
+    if not plan.bonuses and not plan.bad_lines and not plan.problem:
+        plan.problem = "Nobody is to be paid by this: there is nothing to order, or all of it was ordered before."
+    return plan
+
+
+def _read_file(request: HttpRequest, study: Study, plan: Plan) -> None:
+    sent = request.FILES.get("file")
+    try:
+        text = sent.read(LARGEST_FILE + 1).decode("utf-8-sig") if sent else request.POST.get("text", "")
+    except UnicodeDecodeError:
+        plan.problem = "The file is no text in UTF-8. Save it as CSV in UTF-8."
+        return
+    if len(text) > LARGEST_FILE:
+        plan.problem = "The file is larger than 500 KB. Split it."
+        return
+    plan.text = text.replace("\0", "")
+    plan.bonuses, plan.bad_lines = plan_file(study, plan.text)

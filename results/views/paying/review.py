@@ -1,0 +1,212 @@
+"""Review of a study's submissions: all that are unmarked at once, or one by one."""
+
+from decimal import Decimal
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from analytics.work.ledger import percent_of_reward
+from annotation.actions.paying.order_payments import (
+    CannotPay,
+    Order,
+    Ordered,
+    cancel_payment,
+    order_payments,
+    order_rewards,
+)
+from annotation.actions.paying.submission_decisions import RETURN_REASONS, ask_to_return, reject
+from annotation.models import Payment, Session, SessionState
+from annotation.rejection_rules import CATEGORIES, LEAST_CHARACTERS, Rejection, rejection_problems
+from annotation.tasks import send_project_payments
+from results.actions.pseudonyms import name_annotators
+from results.queries.paying.bonus_rules import LONGEST_NOTE, read_amount
+from results.queries.paying.review import ReviewedSession, review_of, reviewed_sessions
+from results.queries.paying.study_money import fee_of
+from results.views.form_values import read_field
+from results.views.guards import may_do, signed_in_user, study_view
+from studies.models import Study
+from studies.permissions import Verb
+
+Reason = Payment.Reason
+
+
+@study_view(Verb.VIEW, post=Verb.PAY)
+@require_http_methods(["GET", "HEAD", "POST"])
+def review(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show who waits for review; approve those that the page listed without a mark."""
+    if request.method == "POST":
+        sessions = [int(pk) for pk in request.POST.getlist("session") if pk.isdecimal()]
+        try:
+            ordered = order_rewards(
+                study=study, sessions=sessions, chosen=False, by=signed_in_user(request), now=timezone.now()
+            )
+        except CannotPay as error:
+            messages.error(request, str(error))
+        else:
+            tell_ordered(request, study, ordered)
+        return redirect("study_review", study.project.slug, study.slug)
+    name_annotators(project=study.project)
+    found = review_of(study)
+    fee = fee_of(found.amount)
+    context = {
+        "study": study,
+        "review": found,
+        "fee": fee,
+        "with_fee": found.amount + fee,
+        "may": may_do(request, study.project),
+    }
+    return render(request, "results/pay/review.html", context)
+
+
+def tell_ordered(request: HttpRequest, study: Study, ordered: Ordered) -> None:
+    """Tell what was ordered, and have it sent."""
+    messages.success(request, str(ordered))
+    send_project_payments.delay_on_commit(study.project_id)
+
+
+@study_view(Verb.VIEW, post=Verb.PAY)
+@require_http_methods(["GET", "HEAD", "POST"])
+def session(request: HttpRequest, study: Study, session: int) -> HttpResponse:
+    """Show one submission with what can be done about it, and do it."""
+    line = _find(study, session)
+    if request.method != "POST":
+        return _session_page(request, study, line)
+    try:
+        if request.POST.get("do") == "bonus" and request.POST.get("sure") != request.POST.get("amount"):
+            return _session_page(request, study, line, planned=_order(request, line, "bonus").amount)
+        _do(request, study, line)
+    except CannotPay as error:
+        return _session_page(request, study, line, problem=str(error))
+    return redirect("study_review_session", study.project.slug, study.slug, session)
+
+
+def _do(request: HttpRequest, study: Study, line: ReviewedSession) -> None:
+    """Do what a button of the page says. Raises CannotPay."""
+    doing, by, now = request.POST.get("do", ""), signed_in_user(request), timezone.now()
+    if doing == "approve":
+        done = order_rewards(study=study, sessions=[line.pk], chosen=True, by=by, now=now)
+    elif doing == "return":
+        ask_to_return(submission=line.submission, reason=request.POST.get("reason", ""), by=by, now=now)
+        messages.success(request, f"{line.name} was asked to return the submission.")
+        return
+    elif doing == "cancel":
+        for payment in line.payments:
+            if str(payment.pk) == request.POST.get("payment"):
+                cancel_payment(payment=payment, by=by, now=now)
+        messages.success(request, "The payment is cancelled.")
+        return
+    else:
+        done = order_payments(study=study, orders=[_order(request, line, doing)], by=by, now=now)
+    tell_ordered(request, study, done)
+
+
+def _order(request: HttpRequest, line: ReviewedSession, doing: str) -> Order:
+    """Return the order that a form of the page asks for. Raises CannotPay."""
+    note = read_field(request.POST, "note")
+    if len(note) > LONGEST_NOTE:
+        raise CannotPay(f"The text may have {LONGEST_NOTE} characters. It has {len(note)}.")
+    if doing == "screen_out" and line.screen_out_pay is not None:
+        return Order(line.pk, Reason.SCREEN_OUT, line.screen_out_pay)
+    amount = read_amount(read_field(request.POST, "amount"))
+    if doing not in {"part", "bonus"} or amount is None:
+        raise CannotPay("Enter an amount such as 1.50.")
+    if doing == "bonus":
+        return Order(line.pk, Reason.DECIDED, amount, note=note)
+    if not line.allows_parts or not line.awaits_review:
+        raise CannotPay("Prolific does not allow to pay this submission in part. Pay a bonus.")
+    if percent_of_reward(line.reward, amount) is None:
+        least, most = (line.reward * percent / 100 for percent in (8, 99))
+        raise CannotPay(f"A part is from 8 to 99 % of the reward: from {least:.2f} to {most:.2f}, by whole percents.")
+    if not note:
+        raise CannotPay("Write to the participant why they are paid in part.")
+    return Order(line.pk, Reason.PART, amount, note=note)
+
+
+def _find(study: Study, session: int) -> ReviewedSession:
+    name_annotators(project=study.project)
+    found = reviewed_sessions(study, session)
+    if not found:
+        raise Http404
+    return found[0]
+
+
+def _session_page(
+    request: HttpRequest, study: Study, line: ReviewedSession, *, problem: str = "", planned: Decimal | None = None
+) -> HttpResponse:
+    """Show a session. problem: with what was typed. planned: a bonus that is looked over before it is ordered."""
+    context = {
+        "study": study,
+        "line": line,
+        "reward_with_fee": line.reward + fee_of(line.reward),
+        "reasons": RETURN_REASONS,
+        "problem": problem,
+        "typed": request.POST,
+        "is_second": planned is not None,
+        "planned": planned,
+        "planned_with_fee": None if planned is None else planned + fee_of(planned),
+        "may": may_do(request, study.project),
+    }
+    return render(request, "results/pay/session.html", context, status=409 if problem else 200)
+
+
+@study_view(Verb.PAY)
+@require_http_methods(["GET", "HEAD", "POST"])
+def reject_session(request: HttpRequest, study: Study, session: int) -> HttpResponse:
+    """Check a rejection against Prolific's rules, show it again, and send it when confirmed."""
+    line = _find(study, session)
+    problems, is_second = list[str](), False
+    if request.method == "POST":
+        wanted = _rejection(request, study, line)
+        problems = rejection_problems(wanted)
+        if not problems and "sure" in request.POST:
+            try:
+                reject(
+                    submission=line.submission,
+                    category=wanted.category,
+                    message=wanted.message,
+                    by=signed_in_user(request),
+                    now=timezone.now(),
+                )
+            except CannotPay as error:
+                problems = [str(error)]
+            else:
+                messages.success(request, f"The submission of {line.name} is rejected.")
+                return redirect("study_review", study.project.slug, study.slug)
+        is_second = not problems
+    context = {
+        "study": study,
+        "line": line,
+        "categories": CATEGORIES.items(),
+        "chosen": CATEGORIES.get(request.POST.get("category", ""), ""),  # type: ignore[call-overload]
+        "least": LEAST_CHARACTERS,
+        "problems": problems,
+        "typed": request.POST,
+        "is_second": is_second,
+        "may": may_do(request, study.project),
+    }
+    return render(request, "results/pay/reject.html", context, status=409 if problems else 200)
+
+
+def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rejection:
+    checks = read_field(request.POST, "failed_checks")
+    others = Session.objects.filter(study=study, state=SessionState.FINISHED, ended_at__isnull=False)
+    times = [
+        (ended - arrived).total_seconds() for arrived, ended in others.values_list("arrived_at", "ended_at") if ended
+    ]
+    state = line.submission.session.state if line.submission.session else ""
+    minutes = line.own_minutes
+    return Rejection(
+        category=request.POST.get("category", ""),
+        message=read_field(request.POST, "message"),
+        failed_checks=int(checks) if checks.isdecimal() and len(checks) < 6 else 0,
+        is_looked_at="looked" in request.POST,
+        is_finished=line.is_finished,
+        has_failed_practice=state == SessionState.FAILED_CHECKS,
+        answers=line.answers,
+        marks=line.marks,
+        seconds=None if minutes is None else float(Decimal(minutes) * 60),
+        others=times,
+    )
