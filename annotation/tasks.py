@@ -28,16 +28,6 @@ def expire_sessions() -> None:
     network_places.forget_networks(now=now)
 
 
-@task(name="annotation.update_prolific_people", minutes=5)
-def update_prolific_people() -> None:
-    """Keep out on Prolific who may not take part by now, and let in who may."""
-    running = ProlificStudy.objects.filter(status__in=prolific_studies.RUNNING)
-    for one in running.select_related("study__project").order_by("pk"):
-        # The next time does better; the page of the study says what is wrong when its state is read.
-        with suppress(StudyError, ProlificError):
-            prolific_studies.update_people(prolific_study=one)
-
-
 @task(name="annotation.follow_prolific", minutes=5)
 def follow_prolific() -> None:
     """Have workers read what is due; the database has the record, also of webhooks whose message was lost."""
@@ -98,3 +88,13 @@ def forget_webhooks() -> None:
 def delete_old_ids() -> None:
     old_ids.check_keys()
     old_ids.delete_old_ids(by=TIMETABLE, now=timezone.now())
+
+
+@task(name="annotation.update_prolific_people", minutes=5)
+def update_prolific_people() -> None:
+    """Keep out on Prolific who may not take part by now, and let in who may."""
+    running = ProlificStudy.objects.filter(status__in=prolific_studies.RUNNING)
+    for one in running.select_related("study__project").order_by("pk"):
+        # The next time does better; the page of the study says what is wrong when its state is read.
+        with suppress(StudyError, ProlificError):
+            prolific_studies.update_people(prolific_study=one)

@@ -23,10 +23,10 @@ EVERY_HOUR = crontab(minute="17")
 # dropped: while all workers are busy, only the last message matters.
 PERIODIC = {
     "give back what lapsed": ("annotation.expire_sessions", EVERY_MINUTE, None),
-    "say whom Prolific is to keep out": ("annotation.update_prolific_people", EVERY_FIVE_MINUTES, 300),
     "read what is due from Prolific": ("annotation.follow_prolific", EVERY_MINUTE, 60),
     "send what was ordered to be paid": ("annotation.send_payments", EVERY_MINUTE, 60),
     "forget webhooks of Prolific's": ("annotation.forget_webhooks", EVERY_HOUR, None),
+    "say whom Prolific is to keep out": ("annotation.update_prolific_people", EVERY_FIVE_MINUTES, 300),
     "note which studies have all their answers": ("workspace.note_completed", EVERY_MINUTE, 60),
     "go on with jobs whose worker was lost": ("background.resume_jobs", EVERY_MINUTE, 60),
     "send again what models were to score": ("predictions.send_again", EVERY_MINUTE, 60),

@@ -109,6 +109,7 @@ BY_THE_CLOCK = named(
     annotation/recruiting.submissions: due_studies mark_due read_study
     annotation/recruiting.webhooks: accounts_to_connect forget_old receive subscribe_account
     annotation/removing.old_ids: check_keys
+    annotation/paying.send_payments: projects_to_pay send_project
     workspace/acceptance_messages: queue_acceptance_messages
     workspace/deliveries: delete_old deliver
     workspace/project_deletion: due_jobs

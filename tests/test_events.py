@@ -1,8 +1,10 @@
 """Every action of a researcher, a command or a program leaves an event, in the transaction of what it changes."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,12 +23,16 @@ from annotation.actions.ending.time_checks import accept_times
 from annotation.actions.launching import complete_study, extend_study
 from annotation.actions.launching.launch import launch
 from annotation.actions.launching.study_jobs import cancel_study_job, request_extension, request_launch
+from annotation.actions.paying.compare_with_platform import note_rewards, request_check
+from annotation.actions.paying.order_payments import Order, cancel_payment, order_payments, order_rewards
+from annotation.actions.paying.payment_decisions import note_paid, note_unpaid, send_refused
+from annotation.actions.paying.submission_decisions import ask_to_return, reject
 from annotation.actions.recruiting import panel, prolific_account, prolific_studies
 from annotation.actions.recruiting import webhooks as prolific_webhooks
 from annotation.actions.removing import removals, retire_questions
 from annotation.actions.removing.old_ids import delete_old_ids
 from annotation.actions.sessions import end_early, end_sessions_from_network
-from annotation.models import Annotator, ProlificAccount, Session, SessionState
+from annotation.models import Annotator, Payment, ProlificAccount, ProlificStudy, Session, SessionState
 from background.models import Job
 from background.sealed_secrets import seal
 from predictions.actions.import_predictions import ModelName, import_predictions
@@ -53,7 +59,9 @@ from studies.actions.projects.datasets import join_dataset, set_dataset
 from studies.actions.studies import change_state, create_study
 from studies.batches import ignore_progress
 from studies.models import Event, Import, Invitation, Membership, Project, Question, Study, StudyState
+from tests.annotation.paying.stage import stage
 from tests.annotation.test_pipeline import answer_all
+from tests.annotation.test_rejection_rules import MESSAGE
 from tests.annotation.test_responses import send
 from tests.factories import (
     NOON,
@@ -68,6 +76,8 @@ from tests.factories import (
     make_model,
     make_person,
     make_project,
+    make_prolific_study,
+    make_submission,
     member_of_panel,
 )
 from tests.jobs import run_now
@@ -414,6 +424,19 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "resume": ("prolific study resumed", lambda folder: _on_prolific(folder, "publish", "pause", "resume")),
     "stop": ("prolific study stopped", lambda folder: _on_prolific(folder, "publish", "stop")),
     "raise_places": ("prolific places added", lambda folder: _on_prolific(folder, "publish", "raise_places", places=9)),
+    "order_payments": ("payments ordered", lambda _: _ordering()),
+    "order_rewards": (
+        "payments ordered",
+        lambda _: with_fixed(order_rewards, study=_reviewed().study, sessions=[_session().pk], chosen=True),
+    ),
+    "cancel_payment": ("payment cancelled", lambda _: with_fixed(cancel_payment, payment=_payment())),
+    "send_refused": ("payments sent again", lambda _: _sending_again()),
+    "note_paid": ("payment found paid", lambda _: with_fixed(note_paid, payment=_payment(Payment.State.UNCERTAIN))),
+    "note_unpaid": ("payment found unpaid", lambda folder: _deciding_unpaid(folder)),
+    "note_rewards": ("rewards noted", lambda _: with_fixed(note_rewards, study=_reviewed("APPROVED").study)),
+    "request_check": ("ledger compared", lambda _: with_fixed(request_check, project=make_project())),
+    "ask_to_return": ("return requested", lambda folder: _asking_to_return(folder)),
+    "reject": ("submission rejected", lambda folder: _rejecting(folder)),
     "record_underpaid": ("study underpaid", lambda _: _underpaid()),
     "delete_draft": ("study deleted", lambda _: with_fixed(drafts.delete_draft, study=create_draft())),
 }
@@ -456,6 +479,65 @@ def _on_prolific(folder: Path, *actions: str, **given: int) -> Callable[..., obj
     for action in actions[:-1]:
         do(action, by="dora")
     return lambda by, now: do(actions[-1], by=by, **given)
+
+
+def _session() -> Session:
+    return Session.objects.get()
+
+
+def _reviewed(status: str = "AWAITING REVIEW") -> ProlificStudy:
+    """Return a study on Prolific with one finished session."""
+    study = visited()
+    Session.objects.update(state="finished", ended_at=NOON)
+    remote = make_prolific_study(study)
+    make_submission(remote, _session(), "66f000000000000000000b01", status)
+    return remote
+
+
+def _ordering() -> Callable[..., object]:
+    study = _reviewed().study
+    order = Order(_session().pk, Payment.Reason.DECIDED, Decimal("1.50"))
+    return with_fixed(order_payments, study=study, orders=[order])
+
+
+def _payment(state: str = Payment.State.PLANNED) -> Payment:
+    _ordering()(by=make_person("cora"), now=NOON - timedelta(hours=2))
+    Payment.objects.update(state=state)
+    return Payment.objects.select_related("study__project").get()
+
+
+def _sending_again() -> Callable[..., object]:
+    refused = _payment(Payment.State.REFUSED)
+    return with_fixed(send_refused, study=refused.study, payments=[refused])
+
+
+def _deciding_unpaid(folder: Path) -> Callable[..., object]:
+    return _on_the_platform(folder, lambda paying, **who: note_unpaid(payment=paying.held(), **who))
+
+
+def _asking_to_return(folder: Path) -> Callable[..., object]:
+    return _on_the_platform(
+        folder, lambda paying, **who: ask_to_return(submission=paying.submission(), reason="Other", **who)
+    )
+
+
+def _rejecting(folder: Path) -> Callable[..., object]:
+    return _on_the_platform(
+        folder,
+        lambda paying, **who: reject(submission=paying.submission(), category="FAILED_CHECK", message=MESSAGE, **who),
+    )
+
+
+def _on_the_platform(folder: Path, action: Callable[..., object]) -> Callable[..., object]:
+    """Return an action that is done on what a local platform has, which stops afterwards."""
+    running = ExitStack()
+    paying = running.enter_context(stage(folder, people=1))
+
+    def act(*, by: Any, now: Any) -> object:
+        with running:
+            return action(paying, by=by, now=now)
+
+    return act
 
 
 def _underpaid() -> Callable[..., object]:

@@ -8,12 +8,14 @@ from django.db import models, transaction
 from django.db.models import Q, QuerySet
 
 from annotation.actions.arriving import suspicious_arrivals
+from annotation.actions.recruiting.panel import address_of
 from annotation.models import (
     Annotator,
     AnswerNotice,
     Draft,
     EntryEvent,
     GroupMember,
+    PanelMember,
     Payment,
     PracticeAnswer,
     Removal,
@@ -35,7 +37,10 @@ ABOUT = (
     "Options are named by key, as in the exports."
 )
 # Secrets of the site, or of others: the address of a session, what options were shuffled by, who ordered a payment.
-LEFT_OUT = frozenset({"token", "order_key", "network", "ordered_by", "annotator", "sealed_id", "id_digest", "who"})
+LEFT_OUT = frozenset(
+    {"token", "order_key", "network", "ordered_by", "added_by", "annotator", "who"}
+    | {"sealed_id", "id_digest", "sealed_address", "address_digest"}
+)
 RELATED = ("study", "question__instance")
 
 
@@ -64,6 +69,7 @@ PARTS: Mapping[str, tuple[type[models.Model], Callable[[Annotator, Project], Que
     "submissions": (Submission, _by_session(Submission)),
     "removals": (Removal, _by_annotator(Removal, "")),
     "groups": (GroupMember, _by_annotator(GroupMember, "")),
+    "panels": (PanelMember, _by_annotator(PanelMember, "")),
     "pseudonyms": (Pseudonym, _by_annotator(Pseudonym, "")),
     "names_in_releases": (ReleasePseudonym, _by_annotator(ReleasePseudonym, "release")),
 }
@@ -109,7 +115,16 @@ def _rows(found: QuerySet[Any]) -> list[dict[str, Any]]:
     columns = {field.name for field in found.model._meta.local_concrete_fields}
     related = [path for path in RELATED if path.partition("__")[0] in columns]
     rows = found.select_related(*related) if related else found
-    return [{**(_id_of(row) if isinstance(row, Submission) else {}), **_row(row)} for row in rows.order_by("pk")]
+    return [{**_decrypted(row), **_row(row)} for row in rows.order_by("pk")]
+
+
+def _decrypted(row: models.Model) -> dict[str, str]:
+    """Return what a row holds encrypted."""
+    if isinstance(row, Submission):
+        return _id_of(row)
+    if isinstance(row, PanelMember):
+        return {"address": address_of(row) or f"It cannot be read. {LOST_KEY}"}
+    return {}
 
 
 def _row(row: models.Model) -> dict[str, Any]:

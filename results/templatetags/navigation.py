@@ -48,8 +48,10 @@ ENTRIES: Mapping[str, str] = {
     "project_events": "activity",
     **dict.fromkeys(("project_members", "project_groups", "webhooks", "remove_member", "archive_project"), "settings"),
     **dict.fromkeys(("delete_project", "invite_member", "webhook_key"), "settings"),
-    **dict.fromkeys(("prolific_account", "prolific_account_try", "prolific_workspace"), "settings"),
-    **dict.fromkeys(("prolific_webhooks", "project_panel"), "settings"),
+    **dict.fromkeys(
+        ("prolific_account", "prolific_account_try", "prolific_webhooks", "prolific_workspace"), "settings"
+    ),
+    "project_panel": "settings",
 }
 # State of a study -> URL name, label and needed right of the one primary action of its pages.
 PRIMARY: Mapping[str, tuple[str, str, Verb]] = {

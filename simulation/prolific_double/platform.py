@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from annotation.recruitment.prolific.statuses import EventType, StudyStatus, SubmissionAction, SubmissionStatus
+from simulation.prolific_double import signed_links
 from simulation.prolific_double.rules import (
     CHANGEABLE,
     CLOCK_AHEAD,
@@ -212,7 +213,8 @@ class Platform:
             self._move(submission, "open", S.ACTIVE)
         elif submission["status"] != S.ACTIVE:
             raise Refusal(f"The submission is {submission['status']}, so the study can no longer be opened.")
-        link = str(self.study(submission["study"])["external_study_url"])
+        study = self.study(submission["study"])
+        link = str(study["external_study_url"])
         if self.switches.use(Switch.LINKS_WITHOUT_IDS):
             return link.split("?")[0]
         if self.switches.use(Switch.LINKS_UNFILLED):
@@ -220,6 +222,9 @@ class Platform:
         ids = {"PROLIFIC_PID": submission["participant"], "STUDY_ID": submission["study"], "SESSION_ID": id_}
         for name, value in ids.items():
             link = link.replace(f"{{{{%{name}%}}}}", value)
+        if study.get("is_external_study_url_secure"):
+            now = self.display(self.now())
+            return signed_links.sign_link(link, ids, store=self.store, workspace=self.workspace, now=now)
         return link
 
     def return_submission(self, id_: str) -> None:

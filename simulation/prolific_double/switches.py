@@ -39,6 +39,11 @@ class Switch(Enum):
 
     LINKS_WITHOUT_IDS = "Links of participants come without the three ids."
     LINKS_UNFILLED = "Links of participants come with placeholders instead of ids."
+    LINKS_UNSIGNED = "Links that are to be signed come without a token."
+    LINKS_EXPIRED = "Tokens in links expired two minutes ago."
+    LINKS_FORGED = "Tokens in links are signed by somebody else, in the name of the platform's key."
+    LINKS_OF_OTHERS = "Tokens in links name another participant than the link."
+    SIGNING_KEY_REPLACED = "The platform replaces its key before it signs a link."
     REDIRECTS_LOST = "The address for completing answers 502, and the submission stays as it is."
     PEOPLE_RETURN = "The same participant may take another place in a study, in a second submission."
 

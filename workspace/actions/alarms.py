@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 
 from django.db import transaction
 
 from analytics.work.pay import hourly_wage
 from annotation.minimum_pay import is_underpaid, minimum_hourly_pay
+from results.queries.paying.wages import study_wages
 from results.queries.studies.progress import paid_sessions
 from studies.actions.events import Actor, What, record
 from studies.models import UNDER_WAY, Event, Study
@@ -22,10 +24,20 @@ def record_underpaid(*, by: Actor, now: datetime) -> None:
         pay = study.design.pay
         least = minimum_hourly_pay(pay.currency)
         if least is not None and (pay.per_session or pay.per_answer) and not _is_recorded(study):
-            wage = hourly_wage(pay.per_session, paid_sessions(study), pay.per_answer)
-            if is_underpaid(pay.currency, wage.median):
-                told = {"currency": pay.currency, "median": f"{wage.median:.2f}", "least": f"{least:.2f}"}
+            median = _low_median(study)
+            if median is not None:
+                told = {"currency": pay.currency, "median": f"{median:.2f}", "least": f"{least:.2f}"}
                 _record(study, told, by=by, now=now)
+
+
+def _low_median(study: Study) -> Decimal | None:
+    """Return the median wage that is below the minimum, on our clock or on Prolific's; None if none is."""
+    pay = study.design.pay
+    median = hourly_wage(pay.per_session, paid_sessions(study), pay.per_answer).median
+    if is_underpaid(pay.currency, median):
+        return median
+    wages = study_wages(study)
+    return wages.clocks.platform.with_bonuses.median if wages.is_alarming else None
 
 
 def _is_recorded(study: Study) -> bool:

@@ -12,7 +12,7 @@ from annotation.actions.paying.payment_states import State, move
 from annotation.actions.paying.send_rewards import AFTER
 from annotation.actions.paying.submission_ids import submission_ids, without_ids
 from annotation.actions.recruiting.prolific_account import connect
-from annotation.models import Payment, ProlificAccount, Submission
+from annotation.models import Payment, ProlificAccount
 from annotation.recruitment.prolific.connection import ProlificError
 from studies.actions.events import Actor, What, record
 from studies.models import Study
@@ -25,7 +25,7 @@ TOO_EARLY = "Prolific may still pay this. You can decide an hour after it was se
 
 
 @transaction.atomic
-def send_again(*, study: Study, payments: Sequence[Payment], by: Actor, now: datetime) -> int:
+def send_refused(*, study: Study, payments: Sequence[Payment], by: Actor, now: datetime) -> int:
     """Plan refused payments again; return how many. Raises CannotPay if none is refused."""
     moved = move([row for row in payments if row.state == State.REFUSED], to=State.PLANNED, now=now)
     if not moved:
@@ -83,7 +83,6 @@ def shown_on_prolific(payment: Payment) -> tuple[str, tuple[int, ...]]:
 def _is_shown(payment: Payment, now: datetime) -> bool:
     """Ask Prolific, and note what it shows; return whether this payment is paid."""
     status, bonuses = shown_on_prolific(payment)
-    Submission.objects.filter(session=payment.session_id).update(status=status, read_at=now)
     if payment.reason in AFTER:
         return status == AFTER[payment.reason]
     settle_session(payment.session_id, bonuses, now)

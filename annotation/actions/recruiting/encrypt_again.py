@@ -5,16 +5,29 @@ from dataclasses import dataclass
 
 from django.db import IntegrityError, models, transaction
 
-from annotation.models import Annotator, ProlificAccount, Session, Submission
+from annotation.actions.recruiting import panel
+from annotation.models import Annotator, PanelMember, ProlificAccount, Session, Submission
 from background.sealed_secrets import CannotUnseal, keyed_digest, seal_again, unseal
 
 BATCH = 500
 TOKENS = ("sealed_token", "sealed_webhook_key")
-# The tables with an encrypted id and its digest, and what the digests are of.
-ID_TABLES: Sequence[tuple[type[models.Model], str]] = (
-    (Annotator, Annotator.id_purpose),
-    (Session, Session.id_purpose),
-    (Submission, Session.id_purpose),
+
+
+@dataclass(frozen=True)
+class IdColumns:
+    """The columns of a table with an encrypted id and its digest, and what the digests are of."""
+
+    table: type[models.Model]
+    purpose: str
+    sealed: str = "sealed_id"
+    digest: str = "id_digest"
+
+
+IDS = (
+    IdColumns(Annotator, Annotator.id_purpose),
+    IdColumns(Session, Session.id_purpose),
+    IdColumns(Submission, Session.id_purpose),
+    IdColumns(PanelMember, panel.PURPOSE, "sealed_address", "address_digest"),
 )
 
 
@@ -56,21 +69,22 @@ def encrypt_ids_again() -> Encrypted:
     Each batch is a transaction, so that the command may be interrupted and run again.
     """
     counts = Encrypted()
-    for table, purpose in ID_TABLES:
-        for batch in _batches(table):
-            changes = list(_changes(batch, purpose, counts))
+    for columns in IDS:
+        for batch in _batches(columns):
+            changes = list(_changes(batch, columns.purpose, counts))
             try:
                 with transaction.atomic():
-                    counts.again += sum(_store(table, change) for change in changes)
+                    counts.again += sum(_store(columns, change) for change in changes)
             except IntegrityError:
                 for change in changes:
-                    _store_by_itself(table, change, counts)
+                    _store_by_itself(columns, change, counts)
     return counts
 
 
-def _batches(table: type[models.Model]) -> Iterator[list[tuple[int, str, str]]]:
+def _batches(columns: IdColumns) -> Iterator[list[tuple[int, str, str]]]:
     """Yield rows with an id, as (key, sealed id, digest)."""
-    rows = table._default_manager.exclude(sealed_id="").order_by("pk").values_list("pk", "sealed_id", "id_digest")
+    found = columns.table._default_manager.exclude(**{columns.sealed: ""}).order_by("pk")
+    rows = found.values_list("pk", columns.sealed, columns.digest)
     last = 0
     while batch := list(rows.filter(pk__gt=last)[:BATCH]):
         yield batch
@@ -100,15 +114,15 @@ def _changes(batch: Sequence[tuple[int, str, str]], purpose: str, counts: Encryp
             yield _Change(pk, sealed, seal_again(sealed), newest)
 
 
-def _store(table: type[models.Model], change: _Change) -> int:
+def _store(columns: IdColumns, change: _Change) -> int:
     # An id that was deleted meanwhile stays deleted.
-    unchanged = table._default_manager.filter(pk=change.pk, sealed_id=change.before)
-    return unchanged.update(sealed_id=change.sealed, id_digest=change.digest)
+    unchanged = columns.table._default_manager.filter(pk=change.pk, **{columns.sealed: change.before})
+    return unchanged.update(**{columns.sealed: change.sealed, columns.digest: change.digest})
 
 
-def _store_by_itself(table: type[models.Model], change: _Change, counts: Encrypted) -> None:
+def _store_by_itself(columns: IdColumns, change: _Change, counts: Encrypted) -> None:
     try:
         with transaction.atomic():
-            counts.again += _store(table, change)
+            counts.again += _store(columns, change)
     except IntegrityError:
         counts.doubled += 1

@@ -22,7 +22,9 @@ from studies.models import Project, Study, StudyState
 
 # A link that lies in a mailbox for longer is worth more to others than to its owner.
 LINK_LASTS = timedelta(minutes=30)
-_SALT, _PURPOSE = "annotation.panel", "panel address"
+_SALT = "annotation.panel"
+# Of the digests of addresses.
+PURPOSE = "panel address"
 
 
 class BadLink(Exception):
@@ -83,7 +85,7 @@ def add_to_panel(*, project: Project, addresses: Sequence[str], by: Actor, now: 
                 project=project,
                 annotator=elsewhere.annotator if elsewhere else _new_annotator(),
                 sealed_address=seal(address),
-                address_digest=keyed_digest(address, purpose=_PURPOSE),
+                address_digest=keyed_digest(address, purpose=PURPOSE),
                 added_by=person(by),
                 added_at=now,
             )
@@ -94,7 +96,7 @@ def add_to_panel(*, project: Project, addresses: Sequence[str], by: Actor, now: 
 
 
 def _known(address: str) -> QuerySet[PanelMember]:
-    return PanelMember.objects.filter(address_digest__in=keyed_digests(address, purpose=_PURPOSE)).order_by("pk")
+    return PanelMember.objects.filter(address_digest__in=keyed_digests(address, purpose=PURPOSE)).order_by("pk")
 
 
 def _new_annotator() -> Annotator:

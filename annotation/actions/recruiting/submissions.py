@@ -16,6 +16,7 @@ from annotation.actions import sessions
 from annotation.actions.ending import platform_outcome
 from annotation.actions.recruiting import arrival_checks, reconciliation
 from annotation.actions.recruiting.prolific_account import connect_project
+from annotation.actions.recruiting.prolific_studies import researcher_code
 from annotation.actions.recruiting.reconciliation import Here, Step, There
 from annotation.models import Annotator, ProlificStudy, Session, SessionState, Submission
 from annotation.recruitment.base import normalize_id
@@ -182,15 +183,6 @@ def sessions_of(study: Study, ids: Iterable[str]) -> dict[str, Session]:
         for session in found.select_related("study__project", "annotator", "last_seat")
         if session.id_digest is not None
     }
-
-
-def researcher_code(study: ProlificStudy) -> str:
-    """Return the code with which we complete a submission whose redirect was lost; "" if the study has none."""
-    for code in study.details.get("completion_codes", []):
-        actions = {action.get("action") for action in code.get("actions", [])}
-        if code.get("actor") == "researcher" and not actions & {"DYNAMIC_PAYMENT", "FIXED_SCREEN_OUT_PAYMENT"}:
-            return str(code["code"])
-    return ""
 
 
 class _Reading:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from results.models import Release
+from results.queries.paying.to_do import money_to_do
 from results.queries.studies.navigation import COMPLETE, stage_of
 from results.queries.studies.overview import (
     Conflicts,
@@ -26,6 +27,9 @@ class Todo(StrEnum):
     IMPORT_LOOKED_OVER = "import what was looked over"
     UPLOAD_IMAGES = "upload images"
     MAKE_STUDY = "make a study"
+    DECIDE_PAYMENTS = "decide payments"
+    REVIEW = "review"
+    RAISE_PAY = "raise pay"
     SETTLE = "settle"
     CLOSE = "close"
     ASK_OTHERS = "ask others"
@@ -38,7 +42,7 @@ class Todo(StrEnum):
 
 @dataclass(frozen=True)
 class NextStep:
-    """`number` counts what is missing: images, conflicting questions, answers; 0 if nothing is counted.
+    """`number` counts what is missing: images, conflicting questions, answers, decisions; 0 if nothing is counted.
 
     asked_again: conflicting questions that get one more answer when somebody arrives. ready: items that the study asks
     about then. Without a `study` it is about the project.
@@ -78,6 +82,7 @@ def next_steps(
     steps = [NextStep(Todo.UPLOAD_IMAGES, number=waiting.images)] if waiting.images else []
     if not lines:
         return [*steps, NextStep(Todo.MAKE_STUDY)]
+    steps += _money_steps([line.study for line in lines])
     conflicts = count_conflicts(project) if conflicts is None else conflicts
     for line in lines:
         # Conflicts first: the lines come without their designs.
@@ -99,6 +104,19 @@ def next_steps(
         steps += [NextStep(Todo.RELEASE, study) for study in accepting[:1]]
     order = list(Todo)
     return sorted(steps, key=lambda step: order.index(step.todo)) or [NextStep(Todo.NOTHING)]
+
+
+def _money_steps(studies: Sequence[Study]) -> list[NextStep]:
+    found = money_to_do([study.pk for study in studies])
+    steps = []
+    for study in studies:
+        if study.pk in found.undecided:
+            steps.append(NextStep(Todo.DECIDE_PAYMENTS, study, found.undecided[study.pk]))
+        if study.pk in found.reviews:
+            steps.append(NextStep(Todo.REVIEW, study, found.reviews[study.pk]))
+        if study.pk in found.underpaid:
+            steps.append(NextStep(Todo.RAISE_PAY, study))
+    return steps
 
 
 def _can_be_settled(study: Study) -> bool:
@@ -139,6 +157,9 @@ ACTIONS: Mapping[Todo, str] = {
     Todo.IMPORT_LOOKED_OVER: "checked file to import",
     Todo.UPLOAD_IMAGES: "images to upload",
     Todo.MAKE_STUDY: "study to create",
+    Todo.DECIDE_PAYMENTS: "{n} payments to decide about",
+    Todo.REVIEW: "{n} to review",
+    Todo.RAISE_PAY: "{n} to pay more",
     Todo.SETTLE: "{n} to settle",
     Todo.CLOSE: "{n} to close",
     Todo.ASK_OTHERS: "answers to replace",
@@ -178,7 +199,12 @@ def projects_needing_action(projects: Iterable[Project], studies: Iterable[Study
     released = set(Release.objects.filter(project__in=filled).exclude(file="").values_list("project", flat=True))
     for pk in unreplaced_projects(filled):
         found[pk][Todo.ASK_OTHERS] = 1
+    money = money_to_do([study.pk for of in theirs.values() for study in of])
     for pk, of in theirs.items():
+        for study in of:
+            found[pk][Todo.DECIDE_PAYMENTS] += money.undecided.get(study.pk, 0)
+            found[pk][Todo.REVIEW] += money.reviews.get(study.pk, 0)
+            found[pk][Todo.RAISE_PAY] += study.pk in money.underpaid
         if not of:
             found[pk][Todo.MAKE_STUDY] = 1
         for study in of:

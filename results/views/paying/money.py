@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from analytics.work.ledger import from_cents, in_cents
 from annotation.actions.paying.compare_with_platform import last_result, latest_check, note_rewards, request_check
 from annotation.actions.paying.order_payments import CannotPay, cancel_payment
-from annotation.actions.paying.payment_decisions import note_paid, note_unpaid, send_again, shown_on_prolific
+from annotation.actions.paying.payment_decisions import note_paid, note_unpaid, send_refused, shown_on_prolific
 from annotation.models import Payment, ProlificAccount
 from annotation.tasks import send_project_payments
 from background.models import JobState
@@ -193,7 +193,7 @@ def _decide(request: HttpRequest, row: Payment) -> str:
         send_project_payments.delay_on_commit(row.study.project_id)
         return "The payment is planned again."
     if doing == "again":
-        send_again(study=row.study, payments=[row], by=by, now=now)
+        send_refused(study=row.study, payments=[row], by=by, now=now)
         send_project_payments.delay_on_commit(row.study.project_id)
         return "The payment is planned again."
     if doing == "cancel":
@@ -209,7 +209,7 @@ def send_refused_again(request: HttpRequest, project: Project) -> HttpResponse:
     study = get_object_or_404(project.studies.select_related("project"), slug=request.POST.get("study", ""))
     refused = list(Payment.objects.filter(study=study, state=State.REFUSED))
     try:
-        made = send_again(study=study, payments=refused, by=signed_in_user(request), now=timezone.now())
+        made = send_refused(study=study, payments=refused, by=signed_in_user(request), now=timezone.now())
     except CannotPay as error:
         messages.error(request, str(error))
     else:

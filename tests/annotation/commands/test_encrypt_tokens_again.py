@@ -3,7 +3,8 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from annotation.actions.recruiting import encrypt_again
-from annotation.models import Annotator, ProlificAccount, ProlificStudy, Session, Submission
+from annotation.actions.recruiting.panel import add_to_panel, address_of, find_annotator
+from annotation.models import Annotator, PanelMember, ProlificAccount, ProlificStudy, Session, Submission
 from background.sealed_secrets import keyed_digest, seal, unseal
 from studies.models import Study
 from tests.factories import NOON, launch_study, make_project, sit_down
@@ -62,21 +63,25 @@ def test_a_token_that_no_key_opens_is_kept_and_named(settings: Settings, capsys:
 def test_ids_are_encrypted_and_found_under_the_newest_key(
     settings: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In batches of two: five people, a session and a submission with the same id."""
+    """In batches of two: six people, the address of one, a session, and a submission with the same id."""
     monkeypatch.setattr(encrypt_again, "BATCH", 2)
     settings.ENCRYPTION_KEYS = [OLD]
     study = launch_study()
     session = sit_down(study, "ann")
     people = [session.annotator, *(make_annotator(name) for name in ("ben", "cleo", "dora", "emil"))]
     submission = submit(study, session.provider_session_id)
+    add_to_panel(project=study.project, addresses=["fay@example.org"], by="tests", now=NOON)
+    fay = PanelMember.objects.get().annotator
     settings.ENCRYPTION_KEYS = [NEW, OLD]
     call_command("encrypt_tokens_again")
-    assert capsys.readouterr().out.splitlines()[1] == "7 ids encrypted under the newest key; 0 were already."
+    assert capsys.readouterr().out.splitlines()[1] == "9 ids encrypted under the newest key; 0 were already."
     call_command("encrypt_tokens_again")
-    assert capsys.readouterr().out.splitlines()[1] == "0 ids encrypted under the newest key; 7 were already."
+    assert capsys.readouterr().out.splitlines()[1] == "0 ids encrypted under the newest key; 9 were already."
     settings.ENCRYPTION_KEYS = [NEW]
     found = [Annotator.objects.with_id("prolific", [name]).get() for name in ("ann", "ben", "cleo", "dora", "emil")]
     assert found == people
+    assert find_annotator("fay@example.org") == fay
+    assert address_of(PanelMember.objects.get()) == "fay@example.org"
     assert [each.provider_id for each in found] == ["ann", "ben", "cleo", "dora", "emil"]
     session.refresh_from_db()
     submission.refresh_from_db()

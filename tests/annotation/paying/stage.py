@@ -92,10 +92,16 @@ class Stage:
                 found[payment["submission"]] += payment["cents"]
         return [found[id_] for id_ in self.ids]
 
-    def read(self) -> None:
-        """Store the statuses that the platform has now."""
-        for id_, session in zip(self.ids, self.sessions, strict=True):
-            Submission.objects.filter(session=session).update(status=self.local.status(id_))
+    def held(self) -> Payment:
+        """Return a bonus that is held since two hours before noon, and was not paid."""
+        self.bonus("1.50")
+        Payment.objects.update(state=State.UNCERTAIN, state_at=NOON - timedelta(hours=2))
+        return Payment.objects.select_related("study__project").get()
+
+    def submission(self) -> Submission:
+        """Return the submission of the first person."""
+        found = Submission.objects.select_related("prolific_study__study__project", "session")
+        return found.get(session=self.sessions[0])
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from annotation.models import (
     Draft,
     EntryEvent,
     GroupMember,
+    PanelMember,
     Payment,
     ProlificStudy,
     Report,
@@ -64,6 +65,10 @@ def _leave_traces(study: Study, person: str) -> None:
     Report.objects.create(question=third, reason="other", words=f"report of {person}", **about)
     suspicious_arrivals.note(study=study, what=EntryEvent.What.NO_SEAT, person=person, now=NOON)
     GroupMember.objects.create(project=study.project, group="trained", annotator=session.annotator)
+    PanelMember.objects.create(
+        **{"project": study.project, "annotator": session.annotator, "added_at": NOON, "address_digest": person},
+        sealed_address=seal(f"{person}@example.org"),
+    )
     Session.objects.filter(pk=session.pk).update(
         comment=f"comment of {person}", state=SessionState.FINISHED, ended_at=NOON, handed_back_at=NOON
     )
@@ -121,6 +126,7 @@ def test_the_file_has_all_of_one_person_and_nothing_of_others(study: Study, ann:
     assert [each["provider_id"] for each in data["submissions"]] == ["remote-id-of-ann"]
     assert [(each["why"], each["reason"]) for each in data["removals"]] == [("excluded", "clicked through")]
     assert [each["group"] for each in data["groups"]] == ["trained"]
+    assert [each["address"] for each in data["panels"]] == ["ann@example.org"]
     assert [each["name"] for each in data["pseudonyms"]] == [ann]
     assert [each["what"] for each in data["suspicious_arrivals"]] == ["no_seat"]
     assert [each["what"] for each in data["events"]] == ["annotator excluded", "personal data taken"]

@@ -47,7 +47,15 @@ from results.queries.studies.progress import (
 )
 from results.queries.studies.prolific import prolific_state
 from results.queries.studies.question_reports import study_reports
-from results.queries.studies.sessions import SORTS, STATES, SessionFilter, read_filter, session_lines
+from results.queries.studies.sessions import (
+    SORTS,
+    STATES,
+    UNFIT,
+    SessionFilter,
+    count_without_session,
+    read_filter,
+    session_lines,
+)
 from results.queries.studies.skips import study_skips
 from results.reports.expected_precision import expected_precision_tables
 from results.reports.page_tables import page_table
@@ -171,7 +179,8 @@ def _count_sessions(study: Study) -> dict[str, int]:
         returned=Count("pk", filter=Q(state=SessionState.RETURNED)),
         for_review=Count("pk", filter=Q(state=SessionState.LEFT_OUT)),
         unlikely_times=Count("pk", filter=has_unlikely_times()),
-    )
+        unfit=Count("pk", filter=UNFIT),
+    ) | {"without_session": count_without_session(study)}
 
 
 ENTRY_SENTENCES = {
@@ -187,7 +196,7 @@ ENTRY_SENTENCES = {
         "digits for each ID, or set any_ids: true in the study file."
     ),
     EntryEvent.What.OTHER_PERSON: (
-        "opened a link that belongs to somebody else's session. They were sent away and nothing was changed."
+        "came with a link of somebody else's. They were sent away, or their session was ended when Prolific said so."
     ),
     EntryEvent.What.OTHER_STUDY: "came from a Prolific study that the study file does not list.",
     EntryEvent.What.NO_SEAT: (

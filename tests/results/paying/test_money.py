@@ -1,0 +1,212 @@
+import csv
+import io
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.actions.paying.compare_with_platform import last_result
+from annotation.models import Payment, ProlificAccount, Submission
+from background.models import Job
+from simulation.prolific_double.switches import Switch
+from studies.models import Event
+from tests.annotation.paying.stage import Stage, stage
+from tests.factories import NOON, fresh, make_member, make_project
+from tests.jobs import run_now
+from tests.pages import signed_in, words_of
+
+PAGE = "/projects/vases/money/"
+CHECK = f"{PAGE}prolific/"
+State = Payment.State
+
+
+def compare(owner: Client) -> str:
+    owner.post(CHECK)
+    job = run_now(Job.objects.latest("pk"))
+    assert job.error == ""
+    return words_of(owner.get(CHECK))
+
+
+def test_the_ledger_and_prolific_agree_to_the_cent(paying: Stage, owner: Client) -> None:
+    paying.approve()
+    paying.bonus("1.50", "0.07")
+    paying.minute(2)
+    assert "<strong>The ledger and Prolific agree to the cent</strong> on 3 submissions." in compare(owner)
+    assert [event.what for event in Event.objects.order_by("pk")][-1] == "ledger compared"
+
+
+def test_what_was_paid_on_prolifics_own_page_is_a_difference(paying: Stage, owner: Client) -> None:
+    paying.bonus("1.50")
+    paying.minute()
+    client = paying.local.client
+    client.pay_bonuses(client.set_up_bonuses(paying.remote.remote_id, {paying.ids[0]: Payment.objects.get().amount}).id)
+    client.approve_submission(paying.ids[1])
+    page = compare(owner)
+    assert "2 of 3 submissions differ." in page
+    done = last_result(paying.study.project)
+    assert done is not None
+    told = [(each["session"], each["here"], each["there"], each["why"]) for each in done.step["differences"]]
+    assert told == [
+        (paying.sessions[0].pk, 150, 300, "Paid at Prolific, not ordered here."),
+        (paying.sessions[1].pk, 0, 400, "Paid at Prolific, not ordered here."),
+    ]
+    assert not any(id_ in page for id_ in paying.ids)
+
+
+def test_rewards_that_prolific_approved_itself_are_added_to_the_ledger(paying: Stage, owner: Client) -> None:
+    paying.local.client.approve_submission(paying.ids[1])
+    compare(owner)
+    page = owner.post(f"{CHECK}rewards/", follow=True)
+    assert "1 reward added to the ledger as paid." in words_of(page)
+    row = Payment.objects.get()
+    assert (row.session, row.state, row.reason, str(row.amount)) == (paying.sessions[1], State.PAID, "reward", "4.00")
+    owner.post(f"{CHECK}rewards/")
+    assert Payment.objects.count() == 1
+    assert "agree to the cent" in compare(owner)
+
+
+def test_a_comparison_that_prolific_cannot_answer_says_so(
+    paying: Stage, owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paying.local.switch(Switch.TOKEN_REVOKED)
+    owner.post(CHECK)
+    run_now(Job.objects.get())
+    assert "Prolific could not be asked. Prolific does not accept the token." in words_of(owner.get(CHECK))
+    ProlificAccount.objects.all().delete()
+    assert "The project has no token of Prolific." in words_of(owner.post(CHECK, follow=True))
+
+
+def test_a_comparison_counts_no_submission_twice_after_its_worker_was_lost(paying: Stage, owner: Client) -> None:
+    paying.local.client.approve_submission(paying.ids[1])
+    owner.post(CHECK)
+    job = Job.objects.get()
+    run_now(job)
+    # As if the worker had been lost after its last report.
+    Job.objects.update(state="waiting", finished_at=None)
+    run_now(fresh(job))
+    assert fresh(job).step["compared"] == 3
+    assert len(fresh(job).step["differences"]) == 1
+
+
+def test_the_ledger_is_filtered(paying: Stage, owner: Client) -> None:
+    paying.approve()
+    paying.bonus("1.50")
+    paying.minute()
+    Payment.objects.filter(reason="decided").update(ordered_at=paying.now().replace(month=10))
+    assert "4 payments, without fees" in words_of(owner.get(PAGE))
+    for query, number in (
+        ("state=paid", "1 payment,"),
+        ("state=requested", "3 payments,"),
+        ("study=birds-step-3", "4 payments,"),
+        ("study=another", "No payments with these filters"),
+        ("month=2026-10", "1 payment,"),
+        ("month=2026-11&state=paid", "No payments with these filters"),
+        ("month=x&state=y", "4 payments,"),
+        ("person=A-NOBODY", "No payments with these filters"),
+    ):
+        assert number in words_of(owner.get(f"{PAGE}?{query}")), query
+
+
+def test_the_statement_of_a_month_is_a_csv_file_without_ids_of_people(paying: Stage, owner: Client) -> None:
+    paying.approve(paying.sessions[:1])
+    paying.bonus("1.50", note="Careful, and quick")
+    paying.minute()
+    answer = owner.get(f"{PAGE}statement.csv?month=2026-11")
+    assert answer["Content-Disposition"] == 'attachment; filename="vases-payments-2026-11.csv"'
+    text = answer.content.decode()
+    first, second = csv.DictReader(io.StringIO(text))
+    assert (first["month"], first["study"], first["reason"], first["amount"], first["currency"]) == (
+        *("2026-11", "birds-step-3", "reward", "4.00", "USD"),
+    )
+    assert (second["state"], second["note"], second["annotator"][:2]) == ("paid", "Careful, and quick", "A-")
+    assert second["remote_id"] == Payment.objects.get(reason="decided").remote_id != ""
+    assert not any(id_ in text for id_ in paying.ids)
+    assert owner.get(f"{PAGE}statement.csv?month=2026-10").content.decode().count("\n") == 1
+
+
+def test_an_owner_decides_about_a_held_payment_beside_what_prolific_shows(paying: Stage, owner: Client) -> None:
+    paying.bonus("1.50")
+    held = Payment.objects.all()
+    # Sent two hours ago by the clock of this machine, which the pages have.
+    held.update(state=State.UNCERTAIN, state_at=timezone.now() - timedelta(hours=2))
+    page = words_of(owner.get(f"{PAGE}payments/{held.get().pk}/"))
+    assert "Submission awaiting review. Bonuses: none." in page
+    owner.post(f"{PAGE}payments/{held.get().pk}/", {"do": "unpaid"})
+    assert held.get().state == State.PLANNED
+    held.update(state=State.UNCERTAIN, state_at=timezone.now())
+    page = owner.post(f"{PAGE}payments/{held.get().pk}/", {"do": "unpaid"})
+    assert (page.status_code, "an hour after it was sent" in words_of(page)) == (409, True)
+    owner.post(f"{PAGE}payments/{held.get().pk}/", {"do": "paid"})
+    assert held.get().state == State.PAID
+
+
+def test_refused_payments_are_sent_again_from_the_studys_page(paying: Stage, owner: Client) -> None:
+    paying.bonus("1.50", "2.00")
+    paying.local.switch(Switch.BALANCE_LOW)
+    paying.minute()
+    assert "2 payments refused." in words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+    page = owner.post(f"{PAGE}refused/", {"study": "birds-step-3"}, follow=True)
+    assert "2 payments planned again." in words_of(page)
+    assert paying.states() == [State.PLANNED] * 2
+
+
+def test_the_studys_page_says_what_is_owed_paid_ordered_and_held(paying: Stage, owner: Client) -> None:
+    # Three sessions of 4.00 are owed.
+    paying.approve(paying.sessions[:2])
+    paying.bonus("1.50")
+    paying.minute()
+    paying.approve(paying.sessions[:1])
+    Payment.objects.filter(session=paying.sessions[1]).update(state=State.UNCERTAIN)
+    page = words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+    for label, amount in (("Owed", "12.00"), ("Paid", "1.50"), ("Ordered", "4.00"), ("Held", "4.00")):
+        assert f"<dt>{label}</dt><dd>USD {amount}</dd>" in page
+    assert "Not ordered</dt><dd>USD 4.00</dd>" in page
+    assert "1 payment held" in page
+
+
+def test_wages_and_the_cost_to_finish_are_shown_without_an_alarm_before_the_fifth_session(
+    paying: Stage, owner: Client
+) -> None:
+    Submission.objects.update(started_at=NOON - timedelta(hours=1), completed_at=NOON)
+    page = words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+    assert '<td data-title="Median an hour" class="number">USD 4.00</td>' in page
+    assert '<td data-title="Under 8 an hour" class="number">100 %</td>' in page
+    # Six places, none of which is known to be taken, at 4.00, and 33.33 % of 24.00.
+    assert "6 open places cost about <strong>USD 32.00</strong>" in page
+    assert "The median wage is below" not in page
+
+
+@pytest.fixture
+def many(db: None, tmp_path: Path) -> Iterator[Stage]:
+    with stage(tmp_path, people=5) as begun:
+        yield begun
+
+
+def test_five_sessions_under_the_floor_raise_the_alarm(many: Stage) -> None:
+    owner = signed_in(make_member(many.study.project, "owner", name="olga"))
+    Submission.objects.update(started_at=NOON - timedelta(hours=1), completed_at=NOON)
+    sentence = "The median wage is below USD 8.00 an hour."
+    assert sentence in words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+    assert sentence in words_of(owner.get(PAGE))
+    many.bonus("4.00", "4.00", "4.00")
+    assert sentence not in words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+
+
+def test_a_viewer_sees_the_ledger_and_decides_nothing(paying: Stage) -> None:
+    paying.bonus("1.50")
+    viewer = signed_in(make_member(paying.study.project, "viewer"))
+    assert "1 payment, without fees: planned USD 1.50" in words_of(viewer.get(PAGE))
+    assert viewer.get(f"{PAGE}payments/{Payment.objects.get().pk}/").status_code == 403
+    assert viewer.post(CHECK).status_code == 403
+    stranger = signed_in(make_member(make_project("birds"), "owner", name="nobody"))
+    for address in (PAGE, CHECK, f"{PAGE}payments/{Payment.objects.get().pk}/", f"{PAGE}statement.csv"):
+        assert stranger.get(address).status_code == 404
+
+
+def test_a_payment_of_another_project_is_not_found(paying: Stage) -> None:
+    paying.bonus("1.50")
+    other = signed_in(make_member(make_project("birds"), "owner", name="nobody"))
+    assert other.get(f"/projects/birds/money/payments/{Payment.objects.get().pk}/").status_code == 404

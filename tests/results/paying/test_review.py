@@ -1,0 +1,192 @@
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+from django.test import Client
+
+from annotation.models import Payment, Session, Submission
+from annotation.recruitment.prolific import bodies
+from tests.annotation.paying.stage import Stage, stage
+from tests.annotation.test_rejection_rules import MESSAGE
+from tests.factories import make_member
+from tests.pages import signed_in, words_of
+from tests.prolific import CODES
+
+PAGE = "/studies/vases/birds-step-3/review/"
+QUERIES = 19
+State = Payment.State
+PART = bodies.CompletionCode(code="CPART1XY", code_type="OTHER", actor="researcher", actions=(bodies.PayInPart(),))
+
+
+def page_of(paying: Stage, number: int = 0) -> str:
+    return f"{PAGE}{paying.sessions[number].pk}/"
+
+
+def test_all_that_are_unmarked_are_approved_at_once_and_marked_ones_stay(paying: Stage, owner: Client) -> None:
+    Session.objects.filter(pk=paying.sessions[1].pk).update(
+        time_evidence={
+            **{"answers": 5, "quick": 5, "claimed": 105.0, "possible": 0.4, "least": 2.9},
+            **{"is_too_quick": True, "claims_too_much": True},
+        }
+    )
+    Submission.objects.filter(session=paying.sessions[2]).update(flag=Submission.Flag.WRONG_CODE)
+    page = owner.get(PAGE)
+    # A third of 4.00 is the fee: 33.33 % of it.
+    assert "USD 4.00 and about USD 1.33 fee: <strong>USD 5.33</strong>" in words_of(page)
+    assert "Unlikely times" in words_of(page)
+    assert "Another code than the one shown here" in words_of(page)
+    form = BeautifulSoup(page.content, "html.parser").select_one("form:has(input[name=session])")
+    assert form is not None
+    sent = {"session": [tag["value"] for tag in form.select("input[name=session]")]}
+    assert sent == {"session": [str(paying.sessions[0].pk)]}
+    answer = owner.post(PAGE, sent, follow=True)
+    assert "1 payment ordered, 4.00 in all, without fees." in words_of(answer)
+    paying.minute(2)
+    assert paying.paid("reward") == [400, 0, 0]
+    assert [row.session_id for row in Payment.objects.all()] == [paying.sessions[0].pk]
+
+
+def test_a_mark_that_comes_after_the_page_was_read_keeps_somebody_out(paying: Stage, owner: Client) -> None:
+    Submission.objects.filter(session=paying.sessions[0]).update(flag=Submission.Flag.WRONG_CODE)
+    owner.post(PAGE, {"session": [session.pk for session in paying.sessions]})
+    assert {row.session_id for row in Payment.objects.all()} == {each.pk for each in paying.sessions[1:]}
+
+
+def test_sending_the_form_twice_orders_once(paying: Stage, owner: Client) -> None:
+    sessions = {"session": [session.pk for session in paying.sessions]}
+    owner.post(PAGE, sessions)
+    owner.post(PAGE, sessions)
+    assert Payment.objects.count() == 3
+
+
+def test_sessions_of_another_study_are_not_approved(paying: Stage, owner: Client) -> None:
+    answer = owner.post(PAGE, {"session": ["999999", "x"]}, follow=True)
+    assert "None of these submissions awaits review without a mark. Nothing was ordered." in words_of(answer)
+
+
+def test_somebody_who_is_marked_is_approved_alone_by_a_researcher(paying: Stage, owner: Client) -> None:
+    Submission.objects.filter(session=paying.sessions[0]).update(flag=Submission.Flag.WRONG_CODE)
+    assert owner.post(page_of(paying), {"do": "approve"}).status_code == 302
+    paying.minute()
+    assert paying.paid("reward") == [400, 0, 0]
+
+
+def test_a_single_bonus_is_looked_over_and_then_ordered(paying: Stage, owner: Client) -> None:
+    first = owner.post(page_of(paying), {"do": "bonus", "amount": "1.5", "note": "Very careful."})
+    assert "<strong>USD 1.50</strong>" in words_of(first)
+    assert not Payment.objects.exists()
+    owner.post(page_of(paying), {"do": "bonus", "amount": "1.5", "note": "Very careful.", "sure": "1.5"})
+    row = Payment.objects.get()
+    assert (str(row.amount), row.note, row.reason) == ("1.50", "Very careful.", "decided")
+    assert row.ordered_by is not None
+    assert row.ordered_by.get_username() == "olga"
+    # A changed amount is looked over again.
+    other = owner.post(page_of(paying, 1), {"do": "bonus", "amount": "15", "sure": "1.5"})
+    assert "<strong>USD 15.00</strong>" in words_of(other)
+    assert Payment.objects.count() == 1
+
+
+@pytest.mark.parametrize("amount", ["", "-1", "0", "1.505", "a lot", "NaN", "1e9"])
+def test_an_amount_that_is_none_is_refused_and_what_was_typed_stays(paying: Stage, owner: Client, amount: str) -> None:
+    page = owner.post(page_of(paying), {"do": "bonus", "amount": amount, "note": "Very careful.", "sure": amount})
+    assert page.status_code == 409
+    assert "Enter an amount such as 1.50." in words_of(page)
+    assert 'value="Very careful."' in words_of(page)
+    assert not Payment.objects.exists()
+
+
+def test_somebody_is_asked_to_return(paying: Stage, owner: Client) -> None:
+    page = owner.post(page_of(paying), {"do": "return", "reason": "Withdrew consent"}, follow=True)
+    assert "was asked to return the submission." in words_of(page)
+    assert "Was asked to return" in words_of(page)
+    assert owner.post(page_of(paying), {"do": "return", "reason": "I do not like it"}).status_code == 409
+
+
+def test_a_rejection_is_checked_then_shown_again_and_then_sent(paying: Stage, owner: Client) -> None:
+    reject = f"{page_of(paying)}reject/"
+    typed = {"category": "FAILED_CHECK", "message": MESSAGE, "failed_checks": "1"}
+    page = owner.post(reject, {**typed, "sure": "1"})
+    assert "At least 2 attention checks must have failed." in words_of(page)
+    assert MESSAGE in words_of(page)
+    page = owner.post(reject, {**typed, "failed_checks": "2"})
+    assert (page.status_code, "Reject submission" in words_of(page)) == (200, True)
+    assert paying.local.status(paying.ids[0]) == "AWAITING REVIEW"
+    page = owner.post(reject, {**typed, "failed_checks": "2", "sure": "1"}, follow=True)
+    assert "is rejected." in words_of(page)
+    assert paying.local.status(paying.ids[0]) == "REJECTED"
+
+
+def test_a_rejection_that_prolific_refuses_keeps_what_was_typed(paying: Stage, owner: Client) -> None:
+    paying.local.play("return", submission=paying.ids[0])
+    sent = {"category": "FAILED_CHECK", "message": MESSAGE, "failed_checks": "2", "sure": "1"}
+    page = owner.post(f"{page_of(paying)}reject/", sent)
+    assert page.status_code == 409
+    assert "This is not possible while the submission is RETURNED." in words_of(page)
+    assert MESSAGE in words_of(page)
+
+
+@pytest.fixture
+def in_parts(db: None, tmp_path: Path) -> Iterator[Stage]:
+    with stage(tmp_path, is_checked=False, completion_codes=(*CODES, PART)) as begun:
+        yield begun
+
+
+def test_a_part_of_the_reward_is_paid_where_prolific_allows_it(in_parts: Stage) -> None:
+    owner = signed_in(make_member(in_parts.study.project, "owner", name="olga"))
+    assert "From 8 to 99 % of USD 4.00." in words_of(owner.get(page_of(in_parts)))
+    sent = {"do": "part", "amount": "4.00", "note": "Half of the questions were answered."}
+    assert "A part is from 8 to 99 % of the reward" in words_of(owner.post(page_of(in_parts), sent))
+    owner.post(page_of(in_parts), {**sent, "amount": "2.00"})
+    in_parts.minute()
+    assert in_parts.local.status(in_parts.ids[0]) == "PARTIALLY APPROVED"
+    assert (in_parts.paid("part"), in_parts.states()) == ([200, 0, 0], [State.PAID])
+    # Neither the whole reward nor another part on top.
+    Submission.objects.update(status="AWAITING REVIEW")
+    owner.post(page_of(in_parts), {"do": "approve"})
+    assert Payment.objects.count() == 1
+
+
+def test_a_part_is_not_offered_without_a_code_for_it(paying: Stage, owner: Client) -> None:
+    assert "Pay this part" not in words_of(owner.get(page_of(paying)))
+    page = owner.post(page_of(paying), {"do": "part", "amount": "2.00", "note": "Half."})
+    assert "Prolific does not allow to pay this submission in part. Pay a bonus." in words_of(page)
+
+
+def test_who_finished_and_lost_the_place_is_listed_apart(paying: Stage, owner: Client) -> None:
+    Submission.objects.filter(session=paying.sessions[0]).update(status="TIMED-OUT")
+    assert "Finished here, place lost on Prolific" in words_of(owner.get(PAGE))
+
+
+def test_a_viewer_sees_states_and_no_buttons(paying: Stage) -> None:
+    paying.approve()
+    viewer = signed_in(make_member(paying.study.project, "viewer"))
+    page = words_of(viewer.get(PAGE))
+    assert "Reward of the submission, USD 4.00: planned" in page
+    assert "Approve all" not in page
+    assert "Decide about the submission" not in words_of(viewer.get(page_of(paying)))
+    assert viewer.post(page_of(paying), {"do": "approve"}).status_code == 403
+
+
+def test_no_page_shows_an_id_of_prolifics(paying: Stage, owner: Client) -> None:
+    paying.approve()
+    paying.bonus("1.50")
+    paying.minute(2)
+    row = Payment.objects.all()[0]
+    addresses = [PAGE, page_of(paying), "/studies/vases/birds-step-3/owed/", "/projects/vases/money/"]
+    addresses += [f"/projects/vases/money/payments/{row.pk}/", "/studies/vases/birds-step-3/bonuses/"]
+    for address in addresses:
+        page = words_of(owner.get(address))
+        assert not any(id_ in page for id_ in (*paying.ids, "person-0", paying.remote.remote_id)), address
+
+
+def test_more_sessions_need_no_more_queries(
+    paying: Stage, owner: Client, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    owner.get(PAGE)
+    with django_assert_num_queries(QUERIES):
+        owner.get(PAGE)
+    Submission.objects.exclude(session=paying.sessions[0]).delete()
+    with django_assert_num_queries(QUERIES):
+        owner.get(PAGE)
