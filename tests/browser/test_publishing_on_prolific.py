@@ -13,6 +13,7 @@ from background.sealed_secrets import seal
 from simulation.prolific_double.server import WORKSPACE
 from studies.models import Study
 from tests.browser.stage import sign_in
+from tests.browser.test_accessibility import assert_accessible
 from tests.factories import NOON, make_member
 from tests.prolific import TOKEN, local_platform
 
@@ -29,7 +30,8 @@ class Clicks:
 
 
 def check_fits(page: Page, width: int) -> None:
-    """Fail if the page is wider than the window."""
+    """Fail if the page is wider than the window, or not accessible."""
+    assert_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

@@ -86,6 +86,14 @@ def stored_body(row: ProlificStudy) -> bodies.NewStudy:
     return bodies.NewStudy.model_validate(row.details)
 
 
+def current_body(row: ProlificStudy) -> bodies.NewStudy:
+    """Return what was last chosen, with the address and the endings that the study has now."""
+    body = stored_body(row)
+    ours = tuple(code for code in body.completion_codes if code.actor == "researcher")
+    codes = (*_codes(row.study), *ours)
+    return body.model_copy(update={"completion_codes": codes, "external_study_url": entry_url(row.study)})
+
+
 def _codes(study: Study) -> Iterator[bodies.CompletionCode]:
     """Yield the code of each ending that annotators of `study` may have."""
     for code in used_codes(study):

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from annotation.actions.recruiting.prolific_account import SECONDS_IN_ALL, connect
-from annotation.actions.recruiting.prolific_draft import Draft, body_of, stored_body
+from annotation.actions.recruiting.prolific_draft import Draft, body_of, current_body
 from annotation.actions.recruiting.prolific_people import join_filters, send_people
 from annotation.models import ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific import bodies
@@ -118,7 +118,8 @@ def send_draft(*, prolific_study: ProlificStudy, now: datetime) -> None:
 
 def _send_draft(client: Client, row: ProlificStudy, account: ProlificAccount, *, now: datetime) -> None:
     ours = send_people(client, study=row.study, workspace=account.workspace_id)
-    body = stored_body(row)
+    body = current_body(row)
+    ProlificStudy.objects.filter(pk=row.pk).update(details=body.model_dump(mode="json"))
     body = body.model_copy(
         update={"filters": join_filters(body.filters, ours), "project": _find_project(client, row.study, account)}
     )
@@ -188,11 +189,7 @@ _STOP = _Move(Client.stop_study, lambda status: status == StudyStatus.COMPLETED,
 def publish(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> None:
     """Publish a draft as it was last written here. Raises StudyError."""
     row = prolific_study
-    if row.study.state != StudyState.OPEN:
-        raise StudyError(
-            f"The study here is {row.study.get_state_display().lower()}, so people could not take part. "
-            "Publish it on Prolific while it is open."
-        )
+    _check_state(row, StudyState.OPEN)
     with _prolific(row) as (client, account):
         if row.remote_id:
             remote = client.read_study(row.remote_id)
@@ -217,6 +214,7 @@ def pause(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> None:
 
 def resume(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> None:
     """Let people take places again. Raises StudyError."""
+    _check_state(prolific_study, StudyState.OPEN)
     with _prolific(prolific_study) as (client, account):
         send_people(client, study=prolific_study.study, workspace=account.workspace_id)
         _move(client, prolific_study, _RESUME, by=by, now=now)
@@ -230,6 +228,8 @@ def stop(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> None:
 
 def raise_places(*, prolific_study: ProlificStudy, places: int, by: Actor, now: datetime) -> None:
     """Set how many places a published study has; it can only get more. Twice equals once. Raises StudyError."""
+    # Of a paused study, people may come once it goes on.
+    _check_state(prolific_study, StudyState.OPEN, StudyState.PAUSED)
     with _prolific(prolific_study) as (client, account):
         remote = client.read_study(prolific_study.remote_id)
         if places < remote.total_available_places:
@@ -328,6 +328,13 @@ def _prolific(row: ProlificStudy) -> Iterator[tuple[Client, ProlificAccount]]:
 
 def _keep_problem(row: ProlificStudy, sentence: str) -> None:
     ProlificStudy.objects.filter(pk=row.pk).update(problem=sentence)
+
+
+def _check_state(row: ProlificStudy, *fitting: StudyState) -> None:
+    """Raise StudyError unless the study here has one of these states: else people would come for nothing."""
+    if row.study.state not in fitting:
+        state = row.study.get_state_display().lower()
+        raise StudyError(f"The study here is {state}, so people could not take part. Let them come while it is open.")
 
 
 def _check_currency(row: ProlificStudy, currency: str) -> None:

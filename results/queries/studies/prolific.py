@@ -63,9 +63,13 @@ class ProlificState:
         return self.row.status in _IN_PROGRESS | {StudyStatus.PAUSED}
 
     @property
+    def sends_people(self) -> bool:
+        return self.row.status in _IN_PROGRESS
+
+    @property
     def sends_people_in_vain(self) -> bool:
         """Whether people still come from Prolific while the study here lets nobody in."""
-        return self.row.status in _IN_PROGRESS and self.row.study.state != StudyState.OPEN
+        return self.sends_people and self.row.study.state != StudyState.OPEN
 
     @property
     def address(self) -> str:

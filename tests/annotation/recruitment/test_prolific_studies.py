@@ -34,6 +34,7 @@ from tests.factories import (
     make_person,
     make_project,
     questions,
+    redesign,
     sit_down,
 )
 from tests.prolific import TOKEN, Local, local_platform
@@ -272,6 +273,35 @@ def test_only_an_open_study_is_published(local: Local, study: Study, by: User, s
     assert there(local)[0]["status"] == "UNPUBLISHED"
 
 
+def test_nobody_is_let_in_again_while_the_study_here_is_not_open(local: Local, study: Study, by: User) -> None:
+    row = published(study, by)
+    prolific_studies.pause(prolific_study=row, by=by, now=NOON)
+    change_state(study=study, to=StudyState.PAUSED, by=by, now=NOON)
+    row = ProlificStudy.objects.get()
+    assert "The study here is paused" in refused(prolific_studies.resume, prolific_study=row, by=by)
+    prolific_studies.raise_places(prolific_study=row, places=4, by=by, now=NOON)
+    change_state(study=fresh(study), to=StudyState.CLOSED, by=by, now=NOON)
+    row = ProlificStudy.objects.get()
+    said = refused(prolific_studies.raise_places, prolific_study=row, places=5, by=by)
+    assert "The study here is closed" in said
+    assert (there(local)[0]["status"], there(local)[0]["total_available_places"]) == ("PAUSED", 4)
+
+
+def test_endings_that_a_draft_got_later_have_their_codes_when_it_is_published(
+    local: Local, study: Study, by: User
+) -> None:
+    row = drafted(study, by)
+    ours = prolific_studies.researcher_code(row)
+    waited = CompletionCode.objects.get(study=study, outcome=Outcome.WAITED).code
+    assert waited not in [code["code"] for code in there(local)[0]["completion_codes"]]
+    redesign(study, lobby=study.design.lobby.model_copy(update={"minutes": 5}))
+    prolific_studies.publish(prolific_study=ProlificStudy.objects.get(), by=by, now=NOON)
+    codes = {code["code"]: code["actions"] for code in there(local)[0]["completion_codes"]}
+    assert codes[waited] == [{"action": "MANUALLY_REVIEW"}]
+    assert ours in codes
+    assert waited in [code["code"] for code in fresh(row).details["completion_codes"]]
+
+
 SAID = {
     Switch.BALANCE_LOW: "The balance of the workspace is too low for this. Top it up first.",
     Switch.STUDY_REFUSED: "The study does not meet the platform's rules, so it was not published.",
@@ -443,14 +473,15 @@ def test_a_study_for_a_group_lets_only_that_group_in(local: Local, study: Study,
 def test_who_is_excluded_later_is_kept_out_within_minutes(local: Local, study: Study, by: User) -> None:
     published(study, by)
     other = launch_study(study.project, study="other-vase", recruitment={"any_ids": False})
-    exclude(annotator=came(other, ANN), project=study.project, reason="Careless", by=by, now=NOON)
+    ann = came(other, ANN)
+    exclude(annotator=ann, project=study.project, reason="Careless", by=by, now=NOON)
     assert members(local, study) == []
     local.switch(Switch.AWAY)
     update_prolific_people()
     local.switch(Switch.AWAY, "off")
     update_prolific_people()
     assert members(local, study) == [ANN]
-    include(annotator=Annotator.objects.get(provider_id=ANN), project=study.project, by=by, now=NOON)
+    include(annotator=ann, project=study.project, by=by, now=NOON)
     update_prolific_people()
     assert members(local, study) == []
 

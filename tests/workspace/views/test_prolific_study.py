@@ -14,9 +14,8 @@ from annotation.models import ProlificAccount, ProlificStudy
 from background.sealed_secrets import seal
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
-from studies.actions.studies import change_state
-from studies.models import CompletionCode, Event, Outcome, Study, StudyState
-from tests.factories import NOON, TESTS, fresh, launch_study, make_member, make_project, sit_down
+from studies.models import CompletionCode, Event, Outcome, Study
+from tests.factories import NOON, launch_study, make_member, make_project, sit_down
 from tests.prolific import TOKEN, Local, local_platform
 
 pytestmark = pytest.mark.django_db
@@ -137,7 +136,7 @@ WRONG = {
 @pytest.mark.parametrize("field", WRONG)
 def test_what_is_wrong_is_said_and_nothing_typed_is_lost(local: Local, owner: Client, field: str) -> None:
     value, says = WRONG[field]
-    status, page = send(owner, **{"name": "My own title", field: value})
+    status, page = send(owner, **dict[str, Any]({"name": "My own title", field: value}))
     assert status == 409
     assert says in page
     assert (field == "name") != ('value="My own title"' in page)
@@ -278,6 +277,12 @@ def test_the_wage_follows_while_one_types(local: Local, owner: Client, reward: s
     assert ("Prolific demands" in page, "Prolific advises" in page) == ("demands" in says, "advises" in says)
 
 
+def test_another_reward_than_the_study_file_has_is_said(local: Local, owner: Client) -> None:
+    says = "The study file pays USD 4.00: annotators read that"
+    assert says in send(owner, f"{PAGE}foresee/", reward="4.50")[1]
+    assert says not in send(owner, f"{PAGE}foresee/", reward="4.00")[1]
+
+
 def test_the_wage_is_in_the_currency_of_the_account(local: Local, owner: Client) -> None:
     local.switch(Switch.OTHER_CURRENCY)
     page = text(owner, PAGE)
@@ -319,7 +324,8 @@ def test_who_would_be_refused_is_counted(local: Local, owner: Client, study: Stu
 def test_a_closed_study_that_still_gets_people_is_said(local: Local, owner: Client, study: Study) -> None:
     send(owner)
     owner.post(f"{PAGE}publish/")
-    change_state(study=fresh(study), to=StudyState.PAUSED, by=TESTS, now=NOON)
+    said = owner.post("/studies/vases/best-vase/pause/", follow=True).content.decode()
+    assert 'Prolific still sends people: <a href="/studies/vases/best-vase/recruit/">pause or stop it there</a>' in said
     assert "Prolific still sends people, and the study here is paused." in text(owner)
 
 

@@ -66,11 +66,15 @@ class ProlificForm:
         return shortest_limit(minutes) if minutes else None
 
     @property
+    def reward(self) -> Decimal | None:
+        return _amount(self.values["reward"])
+
+    @property
     def hourly(self) -> Decimal | None:
-        reward, minutes = _amount(self.values["reward"]), _whole(self.values["minutes"], MOST_MINUTES)
-        if reward is None or not minutes:
+        minutes = _whole(self.values["minutes"], MOST_MINUTES)
+        if self.reward is None or not minutes:
             return None
-        return implied_hourly_pay(reward, Decimal(0), answers=0, minutes=minutes)
+        return implied_hourly_pay(self.reward, Decimal(0), answers=0, minutes=minutes)
 
     @property
     def wage_limits(self) -> tuple[Decimal, Decimal] | None:

@@ -112,8 +112,13 @@ def _page(
 
 def _consequences(study: Study, form: ProlificForm) -> dict[str, Any]:
     """Return what follows from the form without asking Prolific."""
-    currency = study.design.pay.currency
-    return _people(study) | {"other_currency": currency if currency != form.currency else ""}
+    pay = study.design.pay
+    is_same = pay.currency == form.currency
+    differs = form.reward is not None and pay.per_session > 0 and form.reward != pay.per_session
+    return _people(study) | {
+        "other_currency": "" if is_same else pay.currency,
+        "other_reward": pay.per_session if is_same and differs else None,
+    }
 
 
 def _people(study: Study) -> dict[str, Any]:

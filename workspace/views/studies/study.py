@@ -492,6 +492,10 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 
 
 def _done(change: Change, study: Study) -> str:
+    if change.name in {"pause", "close"} and (there := prolific_state(study)) and there.sends_people:
+        recruit = reverse("study_recruit", args=[study.project.slug, study.slug])
+        stop = format_html('<a href="{}">pause or stop it there</a>', recruit)
+        return format_html("{} Prolific still sends people: {}.", change.done, stop)
     if change.name != "launch":
         return change.done
     recruit = format_html(
