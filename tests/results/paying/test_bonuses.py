@@ -1,4 +1,5 @@
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -27,9 +28,9 @@ def sent(text: str) -> dict[str, object]:
     return {"rule": "file", "file": SimpleUploadedFile("bonuses.csv", text.encode())}
 
 
-def confirm(owner: Client, page: object) -> object:
+def confirm(owner: Client, page: Any) -> Any:
     """Press the button of the list that a page shows."""
-    form = BeautifulSoup(page.content, "html.parser").select_one("form:has(button[name=sure])")  # type: ignore[attr-defined]
+    form = BeautifulSoup(page.content, "html.parser").select_one("form:has(button[name=sure])")
     assert form is not None
     fields = {str(tag["name"]): str(tag.get("value", "")) for tag in form.select("input[name]")}
     fields |= {str(tag["name"]): tag.text for tag in form.select("textarea[name]")}
@@ -130,8 +131,8 @@ def test_waiting_is_paid_as_the_study_file_says(paying: Stage, owner: Client) ->
 def test_a_list_that_has_changed_since_it_was_seen_is_shown_again(paying: Stage, owner: Client) -> None:
     page = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
     paying.bonus("0.40")
-    page = confirm(owner, page)
-    assert "The list has changed since you saw it. Look it over again." in words_of(page)
+    again = confirm(owner, page)
+    assert "The list has changed since you saw it. Look it over again." in words_of(again)
     assert Payment.objects.count() == 1
 
 
