@@ -28,6 +28,13 @@ class BadEntry(AnnotationError):
     heading = gettext_lazy("This link is incomplete")
 
 
+class LinkExpired(AnnotationError):
+    """The platform signed the entry link too long ago."""
+
+    status = 410
+    heading = gettext_lazy("This link has expired")
+
+
 class NoSuchStudy(AnnotationError):
     status = 404
     heading = gettext_lazy("This link does not work")

@@ -6,6 +6,8 @@ from django.conf import settings
 
 # The currency of the minimum.
 CURRENCY = "USD"
+# By currency, what an hour on Prolific must bring at least and what Prolific advises (prolific.md, section 5.4).
+PROLIFIC_HOURLY = {"USD": (Decimal(8), Decimal(12)), "GBP": (Decimal(6), Decimal(9))}
 # In any of the currencies, an hour of more is most likely a slip of the keyboard.
 UNUSUALLY_HIGH = Decimal(100)
 

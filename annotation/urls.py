@@ -10,12 +10,14 @@ from annotation.views import (
     lobby,
     offline,
     practice,
+    prolific_webhook,
     session_end,
     work,
 )
 
 urlpatterns = [
     path("take/<slug:name>/", entry.take, name="take"),
+    path("hooks/prolific/<slug:token>/", prolific_webhook.receive_webhook, name="prolific_webhook"),
     # Tokens contain no dot, so this cannot match one.
     path("s/worker.js", offline.worker, name="worker"),
     path("s/<slug:token>/app.webmanifest", offline.manifest, name="session_manifest"),

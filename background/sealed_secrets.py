@@ -3,10 +3,17 @@
 import base64
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import lru_cache
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.utils.crypto import salted_hmac
+
+# What owners read where a secret cannot be opened.
+LOST_KEY = (
+    "They were encrypted under a key that this site no longer has. Ask whoever runs the site to add it to "
+    "ENCRYPTION_KEYS."
+)
 
 
 class CannotUnseal(Exception):
@@ -52,7 +59,13 @@ def keyed_digests(text: str, *, purpose: str) -> list[str]:
 
 def _fernet() -> MultiFernet:
     """Encrypts with the newest of `ENCRYPTION_KEYS`; decrypts with all of them, and with the site's secret key."""
-    return MultiFernet(list(map(_derive, _secrets())))
+    return _fernet_of(tuple(_secrets()))
+
+
+@lru_cache(maxsize=4)
+def _fernet_of(secrets: tuple[str | bytes, ...]) -> MultiFernet:
+    """Deriving the keys takes longer than encrypting an id does."""
+    return MultiFernet(list(map(_derive, secrets)))
 
 
 def _secrets() -> Iterator[str | bytes]:

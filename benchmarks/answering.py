@@ -1,7 +1,8 @@
 """Answer whole surveys of a launched study directly in the database, with plausible answers.
 
 About four in ten questions have None as their best answer; seven answers in ten are the best one, the others are spread
-evenly. An annotator takes about four surveys. Only for studies of the kind `best_of_n` without answers.
+evenly. An annotator takes about four surveys; nobody looks up their ids. Only for studies of the
+kind `best_of_n` without answers.
 """
 
 import psycopg
@@ -21,12 +22,12 @@ _STATEMENTS = (
       FROM annotation_seat seat ORDER BY seat.id LIMIT %(seats)s
     """,
     """
-    INSERT INTO annotation_annotator (provider, provider_id, blocked, created_at)
+    INSERT INTO annotation_annotator (provider, id_digest, blocked, created_at)
     SELECT 'prolific', md5(number::text), false, now() FROM generate_series(1, %(people)s) number
     """,
     """
     INSERT INTO annotation_session
-           (token, study_id, annotator_id, provider, provider_session_id, provider_study_id, state, state_before_lapse,
+           (token, study_id, annotator_id, provider, id_digest, provider_study_id, state, state_before_lapse,
             questions_total, questions_answered, part_begun, practice_round, arrived_at, first_question_at,
             last_seen_at, lease_until, ended_at, handed_back_at, comment)
     SELECT 'token-' || seat, study, (SELECT min(id) FROM annotation_annotator) + rank %% %(people)s, 'prolific',

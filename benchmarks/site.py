@@ -30,19 +30,28 @@ class Site:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    def worker_pids(self) -> list[int]:
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [int(child) for child in children.split()]
+
     def worker_megabytes(self) -> float:
         """Return the resident memory of the largest worker."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        sizes = [Path(f"/proc/{child}/statm").read_text().split()[1] for child in children]
+        sizes = [Path(f"/proc/{child}/statm").read_text().split()[1] for child in self.worker_pids()]
         return max(int(pages) for pages in sizes) * os.sysconf("SC_PAGE_SIZE") / 1_000_000
 
 
 @contextmanager
 def serve(
-    application: str, *, environment: Mapping[str, str], workers: int, threads: int, configuration: str
+    application: str,
+    *,
+    environment: Mapping[str, str],
+    workers: int,
+    threads: int,
+    configuration: str,
+    port: int | None = None,
 ) -> Iterator[Site]:
-    """Run `application` under gunicorn on a free port during the block."""
-    port = spare_port()
+    """Run `application` under gunicorn during the block, on `port` or else a free one."""
+    port = port or spare_port()
     command = [
         *(sys.executable, "-m", "gunicorn", application, "--config", configuration, "--bind", f"127.0.0.1:{port}"),
         *("--worker-class", "gthread", "--workers", str(workers), "--threads", str(threads)),

@@ -23,7 +23,10 @@ EVERY_HOUR = crontab(minute="17")
 # dropped: while all workers are busy, only the last message matters.
 PERIODIC = {
     "give back what lapsed": ("annotation.expire_sessions", EVERY_MINUTE, None),
+    "read what is due from Prolific": ("annotation.follow_prolific", EVERY_MINUTE, 60),
     "send what was ordered to be paid": ("annotation.send_payments", EVERY_MINUTE, 60),
+    "forget webhooks of Prolific's": ("annotation.forget_webhooks", EVERY_HOUR, None),
+    "say whom Prolific is to keep out": ("annotation.update_prolific_people", EVERY_FIVE_MINUTES, 300),
     "note which studies have all their answers": ("workspace.note_completed", EVERY_MINUTE, 60),
     "go on with jobs whose worker was lost": ("background.resume_jobs", EVERY_MINUTE, 60),
     "send again what models were to score": ("predictions.send_again", EVERY_MINUTE, 60),
@@ -34,6 +37,7 @@ PERIODIC = {
     "look for news that webhooks are to be told": ("workspace.note_news", EVERY_FIVE_MINUTES, 300),
     "delete what was uploaded a week ago": ("studies.discard_uploads", EVERY_HOUR, None),
     "forget browsers that are signed out": ("workspace.forget_sessions", EVERY_HOUR, None),
+    "delete ids of people who have not come for long": ("annotation.delete_old_ids", EVERY_HOUR, None),
     "delete projects whose time has come": ("workspace.delete_projects", EVERY_FIVE_MINUTES, 300),
     "delete pictures that nobody used for a month": ("workspace.discard_images", EVERY_HOUR, None),
     "delete files that hold answers of people who withdrew": ("results.discard_files", EVERY_FIVE_MINUTES, None),

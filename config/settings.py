@@ -202,6 +202,8 @@ API_REQUESTS_PER_MINUTE = env.read_number("API_REQUESTS_PER_MINUTE", 600)
 PLATFORM_FEE_PERCENT = env.read_amount("PLATFORM_FEE_PERCENT", "33.33")
 # Minimum hourly pay in dollars without a warning; Prolific allows no less than this.
 LEAST_HOURLY_PAY = env.read_amount("LEAST_HOURLY_PAY", "8.00")
+# For how many days after their last session people can be looked up by their id; 0 is without end.
+IDS_KEPT_DAYS = env.read_number("IDS_KEPT_DAYS", 365)
 # New annotators per network in ten minutes; 0 is unlimited. A university is one network.
 ARRIVALS_PER_NETWORK = env.read_number("ARRIVALS_PER_NETWORK", 60)
 # Percentage of a study's open places that one network may hold; 0 is unlimited. Five places are always allowed.

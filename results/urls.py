@@ -28,6 +28,7 @@ urlpatterns = [
     path("projects/<slug:slug>/people/", participants.people, name="project_people"),
     path("projects/<slug:slug>/people/find/", participants.find, name="find_person"),
     path("projects/<slug:slug>/people/<slug:name>/", participants.person, name="person"),
+    path("projects/<slug:slug>/people/<slug:name>/data.json", participants.data, name="personal_data"),
     *(
         path(
             f"projects/<slug:slug>/people/<slug:name>/{name}/",

@@ -15,7 +15,7 @@ from http.cookiejar import CookieJar
 from ipaddress import IPv6Address
 from math import isclose
 from typing import Any
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 from bs4.filter import SoupStrainer
@@ -189,7 +189,8 @@ class VisitResult:
 
     state: of the session at the end; empty without a session, and then `turned_away` is the page's message.
     by_reference: answers to questions with a known right answer. scores: of answers that their kind scores itself.
-    written: texts taken from the instance's source.
+    written: texts taken from the instance's source. completion_code: that the last page leads back to the platform
+    with.
     """
 
     state: str = ""
@@ -199,6 +200,7 @@ class VisitResult:
     by_reference: int = 0
     right: int = 0
     written: int = 0
+    completion_code: str = ""
     scores: list[float] = field(default_factory=list)
 
 
@@ -227,7 +229,8 @@ def take_part(*, browser: Browser, study: Study, person: SimulatedAnnotator) -> 
 def _release_place(*, study: Study, person: SimulatedAnnotator) -> None:
     """Let the session of a failed visit lapse: its place is free, and the person may continue later."""
     _, session_id = person.ids()
-    left = Session.objects.filter(study=study, provider_session_id=session_id, state__in=OPEN_STATES).first()
+    same = Session.objects.filter(study=study, id_digest__in=Session.digests_of([session_id]))
+    left = same.filter(state__in=OPEN_STATES).first()
     if left is not None:
         sessions.leave(session=left, to=SessionState.LAPSED, now=timezone.now())
 
@@ -420,6 +423,9 @@ def _read_result(visit: _Visit) -> VisitResult:
     if page.path.startswith("/s/"):
         session = _session(visit)
         sitting.state = session.state
+        back = page.html.select_one('main a[href*="/submissions/complete?"]')
+        if back is not None:
+            sitting.completion_code = dict(parse_qsl(urlsplit(str(back["href"])).query)).get("cc", "")
         if sitting.state == SessionState.WAITING:
             # Nobody else answers at the same time, so waiting would not help.
             _release_place(study=session.study, person=visit.person)

@@ -56,7 +56,7 @@ WORDS: Mapping[Verb, str] = {
     Verb.IDENTIFY_PEOPLE: "see which person a pseudonym belongs to",
     Verb.MANAGE_MEMBERS: "manage members, and rename, archive or delete the project",
     Verb.MANAGE_WEBHOOKS: "manage webhooks",
-    Verb.MANAGE_PROLIFIC: "connect the project to an account at Prolific",
+    Verb.MANAGE_PROLIFIC: "connect the project to an account at Prolific, and publish studies there",
     Verb.PAY: "approve and reject submissions, and order payments",
 }
 

@@ -12,6 +12,7 @@ import uuid
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import cache
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -27,9 +28,12 @@ from annotation.actions import sessions
 from annotation.actions.answering import advance_session
 from annotation.actions.deciding.decisions import rule_input
 from annotation.actions.launching.launch import launch
+from annotation.actions.recruiting.panel import add_to_panel
+from annotation.actions.recruiting.prolific_draft import Draft
 from annotation.models import (
     Annotator,
     Decision,
+    PanelMember,
     ProlificStudy,
     Response,
     Seat,
@@ -61,6 +65,7 @@ from studies.models import (
     SurveyQuestion,
 )
 from studies.rules import Vote, decide
+from tests.people import make_annotator
 
 Row = TypeVar("Row", bound=DjangoModel)
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -69,6 +74,19 @@ PASSWORD = "a password of the tests"
 TESTS = "tests"
 CONTACT = "Ada Lovelace, ada@example.org"
 ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
+
+
+# A study on Prolific of 20 minutes for 4.00, with 3 places.
+PROLIFIC_DRAFT = Draft(
+    name="Which vase?",
+    description="<p>You will choose vases.</p>",
+    reward=Decimal("4.00"),
+    currency="USD",
+    places=3,
+    minutes=20,
+    at_most=60,
+    devices=("desktop",),
+)
 
 
 def fresh(row: Row) -> Row:
@@ -318,7 +336,7 @@ def _make_question(study: Study, instance: Instance, answers: int) -> Question:
 
 def sit_down(study: Study, person: str, *, now: datetime = NOON, **fields: Any) -> Session:
     """Start a session of the Prolific participant `person` on the first free seat; it is at its first question."""
-    annotator, _ = Annotator.objects.get_or_create(provider="prolific", provider_id=person)
+    annotator = Annotator.objects.with_id("prolific", [person]).first() or make_annotator(person)
     seat = Seat.objects.filter(study=study, session=None, filled_at=None).order_by("survey__number", "number").first()
     state = fields.get("state", SessionState.WORKING)
     session = Session.objects.create(
@@ -327,7 +345,7 @@ def sit_down(study: Study, person: str, *, now: datetime = NOON, **fields: Any) 
         provider="prolific",
         **{
             "token": f"token-{study.slug}-{person}-{now:%H%M%S}",
-            "provider_session_id": f"submission-{person}-{now:%H%M%S}",
+            **Session.seal_id(f"submission-{person}-{now:%H%M%S}"),
             "provider_study_id": "prolific-study",
             "state": state,
             "questions_total": seat.slots.filter(answered_at=None).count() if seat else 0,
@@ -438,6 +456,12 @@ def arrive_at_work(study: Study, person: str = "ann", *, session: str = "", now:
     sessions.consent(session=started, agreed=True, now=now)
     advance_session.begin(session=started, part=0, now=now)
     return started
+
+
+def member_of_panel(address: str, *, project: Project | None = None) -> PanelMember:
+    """Add somebody to a project's panel."""
+    [member] = add_to_panel(project=project or make_project("birds"), addresses=[address], by=TESTS, now=NOON)
+    return member
 
 
 def make_prolific_study(study: Study, remote_id: str = "66f0", **fields: Any) -> ProlificStudy:

@@ -7,13 +7,14 @@ from annotation.actions.removing.removals import RemovalEffects
 from annotation.models import Annotator
 from studies.models import Project
 from tests.factories import NOON
+from tests.people import digest_of
 
 # When people are taken out, unless a test says otherwise: after they have answered.
 REMOVED = NOON + timedelta(hours=1)
 
 
 def person(name: str) -> Annotator:
-    return Annotator.objects.get(provider_id=name)
+    return Annotator.objects.get(id_digest=digest_of(name))
 
 
 def withdraw(project: Project, name: str, *, now: datetime = REMOVED) -> RemovalEffects:

@@ -59,6 +59,8 @@ OF_ANNOTATORS = named(
     annotation/arriving.suspicious_arrivals: digest note
     annotation/arriving.switch_role: is_offered switched_session switch
     annotation/ending.platform_outcome: code_for save_comment show_completion_code
+    annotation/recruiting.panel: make_link_key open_studies start use_link
+    annotation/recruiting.prolific_studies: sends_people
     annotation/sessions: can_revive check_can_start consent find finish finish_unless_last_look give_up
         grant_more_time is_silent leave more_minutes record_open_page record_visit resume revive start
         waits_for_last_look
@@ -77,7 +79,8 @@ STEPS = named(
     annotation/ending.time_checks: check_times
     annotation/launching.complete_study: is_complete
     annotation/launching.reopen_studies: reopen reopen_asking reopen_with_open_slots
-    annotation/removing.erasure: delete_rows
+    annotation/recruiting.prolific_studies: send_draft
+    annotation/removing.erasure: clear_entry_events delete_rows
     annotation/removing.redact_descriptions: redact
     annotation/removing.removals: lock remove_answers
     annotation/removing.reopen_places: free_places restore_places
@@ -102,6 +105,10 @@ STEPS = named(
 BY_THE_CLOCK = named(
     """
     annotation/arriving.network_places: forget_networks
+    annotation/recruiting.arrival_checks: ask_again settle_unverified unverified_sessions
+    annotation/recruiting.submissions: due_studies mark_due read_study
+    annotation/recruiting.webhooks: accounts_to_connect forget_old receive subscribe_account
+    annotation/removing.old_ids: check_keys
     annotation/paying.send_payments: projects_to_pay send_project
     workspace/acceptance_messages: queue_acceptance_messages
     workspace/deliveries: delete_old deliver
@@ -131,10 +138,11 @@ OF_OWN_ACCOUNT = named(
     workspace/uploaded_images: discard_unused upload_image
     """
 )
-# What is kept can be made again from the rows it was made from: numbers of pages, and names.
+# What is kept can be made again from what it was made from: numbers of pages, names, and the state of a platform.
 DERIVED = named(
     """
-    annotation/recruiting.prolific_account: seal_tokens_again
+    annotation/recruiting.encrypt_again: encrypt_ids_again encrypt_tokens_again
+    annotation/recruiting.prolific_studies: refresh update_people
     predictions/duplicates: below compare_again embedding_in_use look_for_new
     results/cached_statistics: drop look_up compute_now make
     results/pseudonyms: name_annotators name_for_release

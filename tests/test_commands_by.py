@@ -8,11 +8,11 @@ import pytest
 from django.core.management import call_command, get_commands, load_command_class
 from django.core.management.base import CommandError
 
-from annotation.models import Annotator
 from results.models import Pseudonym
 from studies.models import Event, Study
 from tests.databases import kept
 from tests.factories import draw_instance, make_launched, make_member, make_person, make_project, make_study
+from tests.people import make_annotator
 
 ROOMS = {"studies", "annotation", "predictions", "results", "simulation"}
 CHANGES, OWNS, SUPERUSER = {"owner", "editor", "root"}, {"owner", "root"}, {"root"}
@@ -63,7 +63,7 @@ def make_everybody() -> str:
     gone = make_member(project, "owner", name="gone")
     gone.is_active = False
     gone.save()
-    annotator = Annotator.objects.create(provider="prolific", provider_id="ann")
+    annotator = make_annotator("ann")
     Pseudonym.objects.create(project=project, annotator=annotator, name="A-34679")
     return project.slug
 

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import pytest
 from django.apps import apps
 from django.core import serializers
+from django.test import override_settings
 
 from analytics.work.answer_times import TimeEvidence
 from annotation.actions.answering.advance_session import expire
@@ -26,11 +27,14 @@ from annotation.actions.paying.compare_with_platform import note_rewards, reques
 from annotation.actions.paying.order_payments import Order, cancel_payment, order_payments, order_rewards
 from annotation.actions.paying.payment_decisions import note_paid, note_unpaid, send_refused
 from annotation.actions.paying.submission_decisions import ask_to_return, reject
-from annotation.actions.recruiting import prolific_account
+from annotation.actions.recruiting import panel, prolific_account, prolific_studies
+from annotation.actions.recruiting import webhooks as prolific_webhooks
 from annotation.actions.removing import removals, retire_questions
+from annotation.actions.removing.old_ids import delete_old_ids
 from annotation.actions.sessions import end_early, end_sessions_from_network
-from annotation.models import Payment, ProlificAccount, ProlificStudy, Session, SessionState
+from annotation.models import Annotator, Payment, ProlificAccount, ProlificStudy, Session, SessionState
 from background.models import Job
+from background.sealed_secrets import seal
 from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.actions.models import delete_model, rename_model
 from predictions.actions.runs import cancel_run, request_offered_run, request_run, resume_run
@@ -38,11 +42,14 @@ from predictions.models import Run
 from results.actions import participants
 from results.actions.erasure import forget
 from results.actions.exports import cancel_export, export_into, export_project_into, request_export
+from results.actions.personal_data import personal_data
+from results.actions.pseudonyms import name_annotators
 from results.actions.releases import freeze_release, prepare_release, provider_ids, release_into, write_provider_ids
 from results.exporting.dataset_card import About
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from simulation.actions.announcement import announce_replay, announce_simulation
 from simulation.actions.demo_project import request_demo
+from simulation.prolific_double.server import WORKSPACE
 from studies.actions import drafts
 from studies.actions.imports.change_mapping import change_mapping
 from studies.actions.imports.import_jobs import cancel_import, request_again, request_import, request_mapping_change
@@ -58,9 +65,11 @@ from tests.annotation.test_rejection_rules import MESSAGE
 from tests.annotation.test_responses import send
 from tests.factories import (
     NOON,
+    PROLIFIC_DRAFT,
     arrive,
     arrive_at_work,
     create_draft,
+    fresh,
     launch_study,
     make_instance,
     make_member,
@@ -69,9 +78,11 @@ from tests.factories import (
     make_project,
     make_prolific_study,
     make_submission,
+    member_of_panel,
 )
 from tests.jobs import run_now
 from tests.predictions.result_files import add_instance, result, write_results
+from tests.prolific import TOKEN, local_platform
 from tests.test_actors import actions
 from workspace.actions import hub, webhooks
 from workspace.actions.alarms import record_underpaid
@@ -107,6 +118,12 @@ def settled() -> Question:
     asked = question()
     settle(question=asked, choice="none", by=make_person("ben"), note="", now=NOON)
     return asked
+
+
+def _of_named_visitor() -> dict[str, Any]:
+    about = of_visitor()
+    name_annotators(project=about["project"])
+    return about
 
 
 def _taken_out() -> Question:
@@ -256,6 +273,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         lambda _: with_fixed(exempt_networks, study=visited(), networks="192.0.2.7"),
     ),
     "expire": ("session lapsed", lambda _: _lapsing()),
+    "delete_old_ids": ("provider ids deleted", lambda _: _years_later()),
     "import_predictions": ("predictions imported", lambda folder: with_fixed(import_predictions, **predicted(folder))),
     "request_offered_run": (
         "predictions requested",
@@ -300,6 +318,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "request_push": ("push to the hub requested", lambda _: with_fixed(hub.request_push, **_to_be_pushed())),
     "cancel_push": ("push to the hub cancelled", lambda _: with_fixed(hub.cancel_push, push=_pushing())),
     "provider_ids": ("provider ids taken", lambda _: with_fixed(provider_ids, release=frozen())),
+    "personal_data": ("personal data taken", lambda _: with_fixed(personal_data, **_of_named_visitor())),
     "write_provider_ids": (
         "provider ids taken",
         lambda folder: with_fixed(write_provider_ids, release=frozen(), folder=folder),
@@ -320,6 +339,16 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "group set",
         lambda _: with_fixed(
             set_group, project=make_project(), group="testers", provider="prolific", people=["ann", "ben"]
+        ),
+    ),
+    "add_to_panel": (
+        "panel members added",
+        lambda _: with_fixed(panel.add_to_panel, project=make_project(), addresses=["ann@example.org"]),
+    ),
+    "remove_from_panel": (
+        "panel member removed",
+        lambda _: with_fixed(
+            panel.remove_from_panel, member=member_of_panel("ann@example.org", project=make_project())
         ),
     ),
     "change_state": ("study closed", lambda _: with_fixed(change_state, study=visited(), to=StudyState.CLOSED)),
@@ -378,6 +407,23 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "prolific account removed",
         lambda _: with_fixed(prolific_account.remove_account, account=_connected()),
     ),
+    "note_confirmed": (
+        "prolific webhooks confirmed",
+        lambda _: with_fixed(prolific_webhooks.note_confirmed, account=_connected()),
+    ),
+    "choose_workspace": (
+        "prolific workspace chosen",
+        lambda _: with_fixed(prolific_account.choose_workspace, account=_connected(), workspace=WORKSPACE, title="Lab"),
+    ),
+    "write_draft": (
+        "prolific study drafted",
+        lambda _: with_fixed(prolific_studies.write_draft, study=launch_study(), draft=PROLIFIC_DRAFT),
+    ),
+    "publish": ("prolific study published", lambda folder: _on_prolific(folder, "publish")),
+    "pause": ("prolific study paused", lambda folder: _on_prolific(folder, "publish", "pause")),
+    "resume": ("prolific study resumed", lambda folder: _on_prolific(folder, "publish", "pause", "resume")),
+    "stop": ("prolific study stopped", lambda folder: _on_prolific(folder, "publish", "stop")),
+    "raise_places": ("prolific places added", lambda folder: _on_prolific(folder, "publish", "raise_places", places=9)),
     "order_payments": ("payments ordered", lambda _: _ordering()),
     "order_rewards": (
         "payments ordered",
@@ -415,6 +461,24 @@ def _delivered() -> Delivery:
 
 def _connected() -> ProlificAccount:
     return ProlificAccount.objects.create(project=make_project(), sealed_token="sealed", user_id="5f00", saved_at=NOON)
+
+
+def _on_prolific(folder: Path, *actions: str, **given: int) -> Callable[..., object]:
+    """Return the last of some actions, after the others were done on a local platform that keeps its data."""
+    study = launch_study()
+    ProlificAccount.objects.create(
+        project=study.project, sealed_token=seal(TOKEN), user_id="5f00", workspace_id=WORKSPACE, saved_at=NOON
+    )
+    row = prolific_studies.write_draft(study=study, draft=PROLIFIC_DRAFT, by="dora", now=NOON)
+
+    def do(action: str, **given: Any) -> None:
+        with local_platform(folder) as local, override_settings(PROLIFIC_ADDRESS=local.double.address):
+            getattr(prolific_studies, action)(prolific_study=fresh(row), now=NOON, **given)
+
+    do("send_draft")
+    for action in actions[:-1]:
+        do(action, by="dora")
+    return lambda by, now: do(actions[-1], by=by, **given)
 
 
 def _session() -> Session:
@@ -506,6 +570,13 @@ def _invited() -> tuple[Invitation, str]:
 def _viewer() -> Membership:
     make_member(make_project(), "viewer")
     return Membership.objects.get()
+
+
+def _years_later() -> Callable[..., object]:
+    study = visited()
+    Annotator.objects.update(created_at=NOON)
+    Study.objects.filter(pk=study.pk).update(state="closed", closed_at=NOON)
+    return lambda by, now: delete_old_ids(by=by, now=now.replace(year=now.year + 2))
 
 
 def _lapsing() -> Callable[..., object]:

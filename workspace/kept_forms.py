@@ -21,12 +21,13 @@ MOST_CHARACTERS = 200_000
 NEVER = ("csrfmiddlewaretoken", "password", "secret", "token")
 # Fields that a form sends without anybody having typed them: hidden ones, and the values of buttons.
 UNTYPED = frozenset(
-    {"do", "edited_from", "form_key", "instead_of", "named", "next", "notices", "replaces", "show", "shown", "slot"}
-    | {"sort", "sure", "then", "tried", "unmeasured", "upload", "visit"}
+    {"currency", "do", "edited_from", "filters", "form_key", "instead_of", "named", "next", "notices", "replaces"}
+    | {"show", "shown", "slot", "sort", "sure", "then", "tried", "unmeasured", "upload", "visit"}
 )
 # Labels of fields whose names in words would not be understood.
 LABELS = {
     "agree": "Agreement",
+    "at_most": "Longest time in minutes",
     "at_once": "Import at once",
     "closes": "Close the study automatically",
     "days": "Valid for (days)",
@@ -34,8 +35,10 @@ LABELS = {
     "mail": "Email address",
     "mails": "Email when complete",
     "people": "Prolific IDs",
+    "part": "Pay a part of the reward",
     "provider_id": "Prolific ID",
     "q": "Search",
+    "signed": "Signed links",
     "slug": "Name in addresses",
     "source": "Study file (YAML)",
     "url": "Address (URL)",

@@ -75,6 +75,17 @@ def send_account_linked(user: User) -> bool:
     return _send("A new way to sign in to Lineup", text, to=user.email, about=f"the provider of account {user.pk}")
 
 
+def send_panel_link(key: str, *, to: str, minutes: int) -> bool:
+    """Mail a link that signs somebody in to the page of their studies; return whether the mail server took it."""
+    text = (
+        f"This link shows your studies on Lineup. It works once, for {minutes} minutes:\n\n"
+        f"{settings.SITE_URL}{reverse('panel_sign_in', args=[key])}\n\n"
+        f"After that, ask for a new one at {settings.SITE_URL}{reverse('panel')}\n\n"
+        "If you did not expect this, ignore this mail.\n"
+    )
+    return _send("Your studies", text, to=to, about="a person of a panel")
+
+
 def send_completion(study: Study, *, is_closed: bool) -> bool:
     """Mail that `study` is complete to who launched it, or else to the owners of its project."""
     launcher = who_launched(study)

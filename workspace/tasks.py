@@ -3,7 +3,9 @@
 from django.utils import timezone
 
 from annotation.actions.launching.complete_study import note_completed
+from annotation.actions.recruiting import panel
 from background.decorator import task
+from background.sealed_secrets import unseal
 from background.tasks import send
 from studies.actions.events import TIMETABLE
 from workspace import mail
@@ -38,6 +40,16 @@ def note_completed_studies() -> None:
     for completed in note_completed(by=TIMETABLE, now=timezone.now()):
         if completed.study.mails_when_complete:
             mail.send_completion(completed.study, is_closed=completed.is_closed)
+
+
+@task(name="workspace.mail_panel_link")
+def mail_panel_link(sealed_address: str) -> None:
+    """Mail a link to an address, encrypted on its way here, if somebody in a panel has it."""
+    address = unseal(sealed_address)
+    annotator = panel.find_annotator(address)
+    if annotator is not None:
+        key = panel.make_link_key(annotator=annotator, now=timezone.now())
+        mail.send_panel_link(key, to=address, minutes=panel.LINK_LASTS.seconds // 60)
 
 
 @task(name="workspace.forget_sessions", minutes=10)

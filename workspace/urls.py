@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
-from workspace.views import health, jobs, search
+from workspace.views import health, jobs, panel, search
 from workspace.views.account import invitations, profile, single_sign_on, tokens
 from workspace.views.account.password_reset import ChoosePassword, LinkSent, RequestReset
 from workspace.views.account.sign_in import ChangePassword, SignIn
@@ -19,15 +19,18 @@ from workspace.views.projects import (
     project,
     project_settings,
     prolific_account,
+    prolific_webhooks,
     table_mapping,
     uploads,
     webhooks,
 )
+from workspace.views.projects import panel as project_panel
 from workspace.views.studies import (
     drafts,
     extend_study,
     personal_links,
     practice,
+    prolific_study,
     questions,
     sessions,
     study,
@@ -78,8 +81,12 @@ urlpatterns = [
     path("projects/<slug:slug>/releases/", project.releases, name="project_releases"),
     path("projects/<slug:slug>/events/", project.events, name="project_events"),
     path("projects/<slug:slug>/groups/", groups.groups, name="project_groups"),
+    path("projects/<slug:slug>/panel/", project_panel.project_panel, name="project_panel"),
+    path("projects/<slug:slug>/panel/<int:member>/remove/", project_panel.remove, name="project_panel_remove"),
     path("projects/<slug:slug>/prolific/", prolific_account.prolific_account, name="prolific_account"),
     path("projects/<slug:slug>/prolific/try/", prolific_account.try_out, name="prolific_account_try"),
+    path("projects/<slug:slug>/prolific/webhooks/", prolific_webhooks.connect_webhooks, name="prolific_webhooks"),
+    path("projects/<slug:slug>/prolific/workspace/", prolific_account.workspace, name="prolific_workspace"),
     path("projects/<slug:slug>/prolific/remove/", prolific_account.remove, name="prolific_account_remove"),
     path("projects/<slug:slug>/webhooks/", webhooks.webhooks, name="webhooks"),
     path("projects/<slug:slug>/webhooks/<int:pk>/key/", webhooks.change_key, name="webhook_key"),
@@ -125,6 +132,21 @@ urlpatterns = [
     path("runs/<int:pk>/go-on/", models.resume, name="run_go_on"),
     path("studies/<slug:project>/<slug:slug>/", study.study, name="study"),
     path("studies/<slug:project>/<slug:slug>/recruit/", study.recruit, name="study_recruit"),
+    path("studies/<slug:project>/<slug:slug>/prolific/", prolific_study.prolific_study, name="prolific_study"),
+    path("studies/<slug:project>/<slug:slug>/prolific/own-form/", prolific_study.own_form, name="prolific_own_form"),
+    path("studies/<slug:project>/<slug:slug>/prolific/foresee/", prolific_study.foresee, name="prolific_foresee"),
+    path("studies/<slug:project>/<slug:slug>/prolific/publish/", prolific_study.publish, name="prolific_publish"),
+    path("studies/<slug:project>/<slug:slug>/prolific/places/", prolific_study.add_places, name="prolific_places"),
+    path("studies/<slug:project>/<slug:slug>/prolific/refresh/", prolific_study.refresh, name="prolific_refresh"),
+    *(
+        path(
+            f"studies/<slug:project>/<slug:slug>/prolific/{name}/",
+            prolific_study.change,
+            {"name": name},
+            name=f"prolific_{name}",
+        )
+        for name in prolific_study.CHANGES
+    ),
     path("studies/<slug:project>/<slug:slug>/job/", study.job, name="study_job"),
     path("studies/<slug:project>/<slug:slug>/job/cancel/", study.cancel_job, name="study_job_cancel"),
     path("studies/<slug:project>/<slug:slug>/progress/", study.progress, name="study_progress"),
@@ -162,6 +184,11 @@ urlpatterns = [
     path("studies/<slug:project>/<slug:slug>/preview/", preview, name="study_preview"),
     path("studies/<slug:project>/<slug:slug>/picture/", study_picture, name="study_picture"),
     path("studies/<slug:project>/<slug:slug>/preview/phone/", phone_preview, name="preview_on_phone"),
+    path("panel/", panel.home, name="panel"),
+    path("panel/link/", panel.send_link, name="panel_link"),
+    path("panel/sign-in/<str:key>/", panel.sign_in, name="panel_sign_in"),
+    path("panel/sign-out/", panel.sign_out, name="panel_sign_out"),
+    path("panel/<int:study>/start/", panel.start, name="panel_start"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     # Addresses of studies before they contained the project. Last, so that all current pages take precedence.

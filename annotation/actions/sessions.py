@@ -18,6 +18,7 @@ from annotation.errors import OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState
 from annotation.models.sessions import OPEN_STATES, SESSION_TRANSITIONS
 from annotation.recruitment.base import Entry, normalize_id
+from background.sealed_secrets import CannotUnseal
 from studies.actions.events import Actor, What, record
 from studies.models import Study, StudyState
 
@@ -32,28 +33,31 @@ SILENCE = timedelta(minutes=5)
 _RETRIES = 2
 
 
-def start(*, study: Study, entry: Entry, now: datetime, network: str = "") -> Session:
+def start(*, study: Study, entry: Entry, now: datetime, network: str = "", identity: str = "") -> Session:
     """Return the session of this arrival: the existing one in any state, or a new one with a seat.
 
-    network: origin, as given by `throttle.networks`; "" if irrelevant. Raises OtherPerson, CannotTakePart, NetworkFull
-    or NothingLeft.
+    network: origin, as given by `throttle.networks`; "" if irrelevant. identity: an `Identity`, for a new session.
+    Raises OtherPerson, CannotTakePart, NetworkFull or NothingLeft.
     """
     for _ in range(_RETRIES):
         # If another request of the same person was faster, the next attempt finds its session.
         with suppress(IntegrityError), transaction.atomic():
-            return _start(study=study, entry=entry, network=network, now=now)
+            return _start(study=study, entry=entry, network=network, identity=identity, now=now)
     with transaction.atomic():
-        return _start(study=study, entry=entry, network=network, now=now)
+        return _start(study=study, entry=entry, network=network, identity=identity, now=now)
 
 
-def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Session:
+def _start(*, study: Study, entry: Entry, network: str, identity: str, now: datetime) -> Session:
     known = find(study=study, entry=entry)
     if known is not None:
         return resume(session=known, now=now)
     annotator = _annotator(entry)
     if annotator is None:
-        annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
-    lock_annotator(Annotator.objects.filter(pk=annotator.pk))
+        annotator = Annotator.objects.create(provider=entry.provider, **Annotator.seal_id(entry.person))
+    locked = lock_annotator(Annotator.objects.filter(pk=annotator.pk))
+    if locked is None or locked.id_digest is None:
+        # Their id was deleted at this very moment: they are somebody new.
+        annotator = Annotator.objects.create(provider=entry.provider, **Annotator.seal_id(entry.person))
     older = _open_session(study, annotator)
     if older is not None and live_sessions.has_filled_first_seat(older):
         # It is paid even if they continue under another submission.
@@ -66,8 +70,9 @@ def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Sessio
         study=study,
         annotator=annotator,
         provider=entry.provider,
-        provider_session_id=entry.session_id,
+        **Session.seal_id(entry.session_id),
         provider_study_id=entry.study_id,
+        identity=identity,
         state=SessionState.CONSENT if study.design.consent else SessionState.INSTRUCTIONS,
         questions_total=0,
         order_key=study.order_secret,
@@ -88,8 +93,8 @@ def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Sessio
 def find(*, study: Study, entry: Entry) -> Session | None:
     """Return the session of this arrival, in any state; None without one. Raises OtherPerson."""
     found = Session.objects.select_related("annotator", "study", "last_seat").filter(study=study)
-    known = found.filter(provider=entry.provider, provider_session_id__in=entry.session_spellings).first()
-    if known is not None and normalize_id(known.annotator.provider_id) != normalize_id(entry.person):
+    known = found.with_id(entry.provider, entry.session_spellings).first()
+    if known is not None and not _is_person_of(known.annotator, entry):
         logger.warning("session %s was opened with the id of another person", known.pk)
         raise OtherPerson(
             gettext("This link was already used by another participant."),
@@ -98,17 +103,27 @@ def find(*, study: Study, entry: Entry) -> Session | None:
     return known
 
 
+def _is_person_of(annotator: Annotator, entry: Entry) -> bool:
+    if annotator.id_digest in Annotator.digests_of(entry.person_spellings):
+        return True
+    try:
+        return normalize_id(annotator.provider_id) == normalize_id(entry.person)
+    except CannotUnseal:
+        return False
+
+
 def _annotator(entry: Entry) -> Annotator | None:
-    known = Annotator.objects.filter(provider=entry.provider, provider_id__in=entry.person_spellings)
-    return next(iter(sorted(known, key=lambda annotator: annotator.provider_id != entry.person)), None)
+    preferred = Annotator.digests_of(entry.person_spellings)
+    known = Annotator.objects.filter(provider=entry.provider, id_digest__in=preferred)
+    return min(known, key=lambda annotator: preferred.index(annotator.id_digest or ""), default=None)
 
 
-def lock_annotator(found: QuerySet[Annotator]) -> None:
-    """Lock an annotator until the transaction ends.
+def lock_annotator(found: QuerySet[Annotator]) -> Annotator | None:
+    """Lock an annotator until the transaction ends, and return what the row says then.
 
     Nobody else gives them questions, and the slow path of their answers waits. The fast path does not.
     """
-    found.select_for_update(of=("self",), no_key=True).first()
+    return found.select_for_update(of=("self",), no_key=True).first()
 
 
 def lease_of(study: Study) -> timedelta:

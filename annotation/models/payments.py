@@ -26,6 +26,8 @@ class Payment(NumberedRow):
         DECIDED = "decided", "Bonus that a researcher decided"
 
     class State(models.TextChoices):
+        """Nothing happens any more to a payment in a state of `SETTLED`."""
+
         PLANNED = "planned", "Planned"
         SENDING = "sending", "Being sent"
         REQUESTED = "requested", "Accepted by the platform, not yet seen as paid"
@@ -34,9 +36,15 @@ class Payment(NumberedRow):
         REFUSED = "refused", "Refused by the platform"
         CANCELLED = "cancelled", "Cancelled before it was sent"
 
+    SETTLED = (State.PAID, State.REFUSED, State.CANCELLED)
+
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="payments")
-    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="payments")
-    session = models.ForeignKey(Session, on_delete=models.PROTECT, related_name="payments")
+    annotator = models.ForeignKey(
+        Annotator, on_delete=models.SET_NULL, null=True, related_name="payments", help_text="Null: was erased."
+    )
+    session = models.ForeignKey(
+        Session, on_delete=models.SET_NULL, null=True, related_name="payments", help_text="Null: was erased."
+    )
     prolific_study = models.ForeignKey(
         ProlificStudy, on_delete=models.PROTECT, null=True, blank=True, related_name="payments"
     )

@@ -1,5 +1,6 @@
 from django.db import models
 
+from annotation.models.provider_ids import EncryptedId, EncryptedIdQuerySet
 from studies.models import Project, Study
 
 
@@ -13,19 +14,31 @@ class NumberedRow(models.Model):
         return f"{self._meta.verbose_name} {self.pk}"
 
 
-class Annotator(NumberedRow):
+class AnnotatorQuerySet(EncryptedIdQuerySet["Annotator"]):
+    pass
+
+
+class Annotator(EncryptedId, NumberedRow):
     """A person, known by a provider ("prolific", "invite") and the provider's id."""
 
+    id_purpose = "annotator"
+
     provider = models.CharField(max_length=20)
-    provider_id = models.CharField(max_length=200)
     blocked = models.BooleanField(default=False, help_text="May not start another session.")
     withdrawn_at = models.DateTimeField(
         null=True, blank=True, help_text="Unused; kept for a downgrade to an older version. See `Removal`."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = AnnotatorQuerySet.as_manager()
+
     class Meta:
-        constraints = (models.UniqueConstraint(fields=("provider", "provider_id"), name="annotator_once_per_provider"),)
+        constraints = (models.UniqueConstraint(fields=("provider", "id_digest"), name="annotator_once_per_provider"),)
+
+    @property
+    def provider_id(self) -> str:
+        """The provider's id; "" if it was deleted. Raises CannotUnseal."""
+        return self.open_id()
 
 
 class RemovalQuerySet(models.QuerySet["Removal"]):

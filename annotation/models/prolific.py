@@ -5,6 +5,7 @@ from django.db import models
 
 from annotation.models.people import NumberedRow
 from annotation.models.sessions import Session
+from annotation.recruitment.prolific.statuses import StudyStatus
 from studies.models import Project, Study
 
 
@@ -68,6 +69,9 @@ class ProlificStudy(NumberedRow):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     created_at = models.DateTimeField()
+    creation_sent_at = models.DateTimeField(
+        null=True, blank=True, help_text="When Prolific was last asked to create it."
+    )
     published_at = models.DateTimeField(null=True, blank=True)
     read_at = models.DateTimeField(
         null=True, blank=True, help_text="When its status and all its submissions were last read from Prolific."
@@ -86,6 +90,10 @@ class ProlificStudy(NumberedRow):
             models.Index(fields=("due_at",), condition=models.Q(due_at__isnull=False), name="prolific_studies_to_read"),
         )
 
+    @property
+    def is_over(self) -> bool:
+        return self.status == StudyStatus.COMPLETED
+
 
 class Submission(NumberedRow):
     """A participant's submission as Prolific has it. `session`: the one it belongs to here, if they arrived."""
@@ -101,7 +109,7 @@ class Submission(NumberedRow):
 
     prolific_study = models.ForeignKey(ProlificStudy, on_delete=models.PROTECT, related_name="submissions")
     session = models.OneToOneField(Session, on_delete=models.SET_NULL, null=True, blank=True, related_name="submission")
-    sealed_id = models.TextField(help_text="Its id at Prolific, encrypted.")
+    sealed_id = models.TextField(blank=True, help_text="Its id at Prolific, encrypted. Empty: its person was erased.")
     id_digest = models.CharField(max_length=64, unique=True, help_text="By which it is found.")
     status = models.CharField(max_length=40, help_text="As Prolific spells it, also if unknown to us.")
     started_at = models.DateTimeField(null=True, blank=True)

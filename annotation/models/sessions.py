@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import models
 
 from annotation.models.people import Annotator, NumberedRow
+from annotation.models.provider_ids import EncryptedId, EncryptedIdQuerySet
 from studies.models import Outcome, Study
 
 if TYPE_CHECKING:
@@ -75,17 +76,23 @@ def has_unlikely_times(path: str = "") -> models.Q:
     return models.Q(**{f"{path}time_evidence__isnull": False, f"{path}times_accepted_at": None})
 
 
-class Session(NumberedRow):
+class SessionQuerySet(EncryptedIdQuerySet["Session"]):
+    pass
+
+
+class Session(EncryptedId, NumberedRow):
     """One annotator's session in one study; on Prolific, one submission.
 
     `token` is the credential in the address of every page of the session. Times are server times.
     """
 
+    # As of `Submission`, so that both find each other by their digest.
+    id_purpose = "submission"
+
     token = models.CharField(max_length=64, unique=True)
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="sessions")
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="sessions")
     provider = models.CharField(max_length=20)
-    provider_session_id = models.CharField(max_length=200)
     provider_study_id = models.CharField(max_length=200, blank=True)
     identity = models.CharField(
         max_length=20,
@@ -151,12 +158,12 @@ class Session(NumberedRow):
     )
     comment = models.TextField(blank=True, help_text="What the annotator wrote on the last page.")
 
+    objects = SessionQuerySet.as_manager()
+
     class Meta:
         ordering = ("-arrived_at",)
         constraints = (
-            models.UniqueConstraint(
-                fields=("study", "provider", "provider_session_id"), name="one_session_per_provider_session"
-            ),
+            models.UniqueConstraint(fields=("study", "provider", "id_digest"), name="one_session_per_provider_session"),
             models.UniqueConstraint(
                 fields=("study", "annotator"),
                 condition=models.Q(state__in=sorted(OPEN_STATES)),
@@ -176,6 +183,11 @@ class Session(NumberedRow):
             models.Index(fields=("lease_until",), condition=models.Q(ended_at=None), name="open_sessions_by_lease"),
             models.Index(fields=("study", "network"), condition=~models.Q(network=""), name="sessions_of_a_network"),
         )
+
+    @property
+    def provider_session_id(self) -> str:
+        """The provider's id of the session; "" if it was deleted. Raises CannotUnseal."""
+        return self.open_id()
 
     @property
     def has_unlikely_times(self) -> bool:

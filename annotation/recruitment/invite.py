@@ -29,6 +29,16 @@ def named_entry(name: str) -> Entry:
     return Entry(provider=PROVIDER, person=f"name:{name}", session_id=f"name:{name}")
 
 
+def new_member() -> str:
+    """Return a random id for a person of a panel."""
+    return f"member:{secrets.token_hex(12)}"
+
+
+def member_entry(person: str, *, number: int) -> Entry:
+    """Return the arrival of a person of a panel in their session of this `number` in a study, from 1."""
+    return Entry(provider=PROVIDER, person=person, session_id=f"{person}:{number}")
+
+
 def is_valid_name(name: str) -> bool:
     """Whether `name` is a valid name: not empty, not too long, printable, no surrounding spaces."""
     return 0 < len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip()

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
 from annotation.recruitment import invite
 from annotation.recruitment.base import normalize_id
 from annotation.recruitment.prolific.entry import LONGEST_ID
@@ -54,6 +57,23 @@ def _id(line: str) -> str:
     if not 0 < len(person) <= LONGEST_ID or not person.isprintable() or " " in person:
         raise ValueError("is not an id of a person.")
     return person
+
+
+def parse_addresses(text: str) -> list[str]:
+    """Return the mail addresses in `text`, one per line, each once.
+
+    Raises StudyError with the number of each invalid line.
+    """
+    return list(dict.fromkeys(_read_lines(text, _address)))
+
+
+def _address(line: str) -> str:
+    address = normalize_id(line)
+    try:
+        validate_email(address)
+    except ValidationError:
+        raise ValueError("is not a mail address.") from None
+    return address
 
 
 def parse_names(text: str) -> list[str]:

@@ -5,6 +5,7 @@ Loading it, as link previews and virus scanners do, claims no seat: that needs a
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -16,6 +17,8 @@ from django_stubs_ext import StrOrPromise
 
 from annotation.actions import sessions
 from annotation.actions.arriving import entry_links, suspicious_arrivals
+from annotation.actions.recruiting import arrival_checks
+from annotation.actions.recruiting.prolific_studies import sends_people
 from annotation.errors import (
     AnnotationError,
     BadEntry,
@@ -57,10 +60,19 @@ def _arrive_from_prolific(request: HttpRequest, study: Study) -> HttpResponse:
     _check_sent_here(study, entry)
     with _note_refusals(study, entry.person):
         session = sessions.find(study=study, entry=entry)
-        if session is None and request.method != "POST":
-            sessions.check_can_start(study=study, entry=entry, provider=entry.provider, now=timezone.now())
-            return _start_page(request, study, invited=False)
-        return redirect_to_session(session or _start(study, entry, network=network_of(request)))
+        if session is not None:
+            return redirect_to_session(session)
+        arrival, now = _arrival(request, study, entry), timezone.now()
+        if request.method != "POST":
+            sessions.check_can_start(study=study, entry=entry, provider=entry.provider, now=now)
+            return _start_page(request, study, invited=False, proof=arrival_checks.check_link(arrival, now=now))
+        identity = arrival_checks.check(arrival, proof=request.POST.get("proof", ""), now=now)
+        return redirect_to_session(_start(study, entry, network=network_of(request), identity=identity))
+
+
+def _arrival(request: HttpRequest, study: Study, entry: Entry) -> arrival_checks.Arrival:
+    host = urlsplit(f"//{request.get_host()}").hostname or ""
+    return arrival_checks.Arrival(study, entry, request.GET.dict(), host)
 
 
 # What is wrong with a link from Prolific -> how it is counted, and what the annotator reads.
@@ -101,7 +113,7 @@ def _check_sent_here(study: Study, entry: Entry) -> None:
             gettext("This study does not recruit on Prolific."), gettext("Ask the researcher for the right link.")
         )
     known = recruitment.prolific_study_ids
-    if known and entry.study_id not in known:
+    if known and entry.study_id not in known and not sends_people(study=study, remote_id=entry.study_id):
         _note(study, EntryEvent.What.OTHER_STUDY, entry.person)
         if recruitment.other_studies == "refuse":
             raise CannotTakePart(
@@ -170,21 +182,22 @@ def _session_of_this_browser(request: HttpRequest, study: Study) -> Session | No
     return Session.objects.filter(study=study, token=token).first() if token else None
 
 
-def _start_page(request: HttpRequest, study: Study, *, invited: bool) -> HttpResponse:
+def _start_page(request: HttpRequest, study: Study, *, invited: bool, proof: str = "") -> HttpResponse:
     context = {
         "title": study.title,
         "estimated_minutes": study.design.time.estimated_minutes,
         "invited": invited,
         "visit": invite.new_visit(),
+        "proof": proof,
         "text_language": lang_attribute(study.design.language),
     }
     return render(request, "annotation/start.html", context)
 
 
-def _start(study: Study, entry: Entry, *, network: str) -> Session:
+def _start(study: Study, entry: Entry, *, network: str, identity: str = "") -> Session:
     now = timezone.now()
     entry_links.count_newcomer(study=study, network=network, now=now)
-    return sessions.start(study=study, entry=entry, now=now, network=network)
+    return sessions.start(study=study, entry=entry, now=now, network=network, identity=identity)
 
 
 # Refusals that the researcher sees; the first that fits counts.

@@ -11,6 +11,7 @@ from annotation.actions.removing import removals
 from annotation.actions.removing.removals import RemovalEffects
 from annotation.models import Annotator
 from annotation.recruitment import invite
+from annotation.recruitment.base import normalize_id
 from results.actions import cached_statistics
 from results.actions.pseudonyms import name_annotators
 from results.errors import UnknownPerson
@@ -57,9 +58,12 @@ def identify_person(*, project: Project, provider: str, provider_id: str) -> Nam
     Raises UnknownPerson without the id: messages end up in logs.
     """
     # An invitation's name is stored with a prefix, so that it differs from a visit without one.
-    ids = {provider_id, f"name:{provider_id}"} if provider == invite.PROVIDER else {provider_id}
+    ids = [provider_id, normalize_id(provider_id)]
+    if provider == invite.PROVIDER:
+        ids.append(f"name:{provider_id}")
+    people = Annotator.objects.with_id(provider, ids)
     unknown = f"No annotator with this {provider} ID has taken part in {project.slug}. Check that the ID is complete."
-    return _find_person(unknown, project=project, annotator__provider=provider, annotator__provider_id__in=ids)
+    return _find_person(unknown, project=project, annotator__in=people)
 
 
 def _find_person(unknown: str, *, project: Project, **wanted: Any) -> NamedAnnotator:

@@ -19,6 +19,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from annotation.models import Removal
+from background.sealed_secrets import LOST_KEY, CannotUnseal
 from results.actions.atomic_files import stored_bytes, why_not, write_atomically
 from results.actions.dataset_documents import ANNOTATIONS, IMAGES, add_papers
 from results.actions.pseudonyms import name_for_release
@@ -357,17 +358,20 @@ def write_provider_ids(*, release: Release, folder: Path, by: Actor, now: dateti
 
 @transaction.atomic
 def provider_ids(*, release: Release, by: Actor, now: datetime) -> str:
-    """Return the names of `release` with their provider ids as CSV, without withdrawn people.
+    """Return the names of `release` with their provider ids as CSV, without withdrawn people and deleted ids.
 
-    Each download leaves an event without the ids.
+    Each download leaves an event without the ids. Raises CannotExport if no key of the site opens an id.
     """
     _record(release, What.PROVIDER_IDS_TAKEN, by=by, now=now)
     out = io.StringIO(newline="")
     table = csv.writer(out)
     table.writerow(("worker", "provider", "provider_id"))
     withdrawn = Removal.objects.withdrawals().filter(project=release.project_id).values("annotator")
-    people = ReleasePseudonym.objects.filter(release=release).exclude(annotator__in=withdrawn).order_by("name")
-    for row in people.values_list("name", "annotator__provider", "annotator__provider_id"):
-        # An invited person's id is the name they gave themselves.
-        table.writerow([cell(value) for value in row])
+    people = ReleasePseudonym.objects.filter(release=release).select_related("annotator").order_by("name")
+    try:
+        for row in people.exclude(annotator__in=withdrawn).exclude(annotator__id_digest=None):
+            # An invited person's id is the name they gave themselves.
+            table.writerow(map(cell, (row.name, row.annotator.provider, row.annotator.provider_id)))
+    except CannotUnseal as error:
+        raise CannotExport(f"The ids cannot be read. {LOST_KEY}") from error
     return out.getvalue()

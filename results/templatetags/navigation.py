@@ -43,12 +43,15 @@ ENTRIES: Mapping[str, str] = {
         ("project_releases", "study_releases", "release_people", "hub_pushes", "compare_releases"), "releases"
     ),
     **dict.fromkeys(("project_people", "person", "exclude_person", "include_person"), "people"),
-    **dict.fromkeys(("withdraw_person", "reopen_person"), "people"),
+    **dict.fromkeys(("withdraw_person", "reopen_person", "personal_data"), "people"),
     **dict.fromkeys(("project_money", "project_money_check", "project_payment"), "money"),
     "project_events": "activity",
     **dict.fromkeys(("project_members", "project_groups", "webhooks", "remove_member", "archive_project"), "settings"),
     **dict.fromkeys(("delete_project", "invite_member", "webhook_key"), "settings"),
-    **dict.fromkeys(("prolific_account", "prolific_account_try"), "settings"),
+    **dict.fromkeys(
+        ("prolific_account", "prolific_account_try", "prolific_webhooks", "prolific_workspace"), "settings"
+    ),
+    "project_panel": "settings",
 }
 # State of a study -> URL name, label and needed right of the one primary action of its pages.
 PRIMARY: Mapping[str, tuple[str, str, Verb]] = {

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -23,6 +23,7 @@ from results.actions import participants
 from results.actions.cached_statistics import compute_now
 from results.actions.participant_changes import ACTS
 from results.actions.participants import NamedAnnotator
+from results.actions.personal_data import personal_data
 from results.actions.pseudonyms import name_annotators
 from results.errors import UnknownPerson
 from results.models import KeptNumbers, Pseudonym
@@ -384,6 +385,19 @@ def _find_person(project: Project, name: str) -> NamedAnnotator:
         return participants.find_person(project=project, name=name)
     except UnknownPerson as error:
         raise Http404 from error
+
+
+@project_view(Verb.IDENTIFY_PEOPLE)
+@require_safe
+def data(request: HttpRequest, project: Project, name: str) -> HttpResponse:
+    """Return all that the project stores about one person, to give to them when they ask for it."""
+    annotator, now = _find_person(project, name).annotator, timezone.now()
+    found = personal_data(annotator=annotator, project=project, by=signed_in_user(request), now=now)
+    return JsonResponse(
+        found,
+        json_dumps_params={"indent": 2, "ensure_ascii": False},
+        headers={"Content-Disposition": f'attachment; filename="{project.slug}-{name}-data.json"'},
+    )
 
 
 @project_view(Verb.IDENTIFY_PEOPLE)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
@@ -163,11 +164,12 @@ def people(request: HttpRequest, release: Release) -> HttpResponse:
     """Return the provider ids behind the pseudonyms of a release to those with permission."""
     name = f"{release.file_name}-provider-ids.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(
-        provider_ids(release=release, by=signed_in_user(request), now=timezone.now()),
-        content_type="text/csv; charset=utf-8",
-        headers=headers,
-    )
+    try:
+        table = provider_ids(release=release, by=signed_in_user(request), now=timezone.now())
+    except CannotExport as error:
+        messages.error(request, str(error))
+        return redirect("study_releases", release.project.slug, release.study.slug)
+    return HttpResponse(table, content_type="text/csv; charset=utf-8", headers=headers)
 
 
 @project_view(Verb.VIEW)

@@ -182,10 +182,10 @@ class _Demo:
             announce_simulation(study=study, by=self.user, now=self._opening(), **told)
         # A lapsed session belongs to an interrupted visit and can continue.
         ended = Session.objects.filter(study=study).exclude(state__in=OPEN_STATES | {SessionState.LAPSED})
-        over = set(ended.values_list("provider_session_id", flat=True))
+        over = set(ended.values_list("id_digest", flat=True))
         for person in annotators(count=people, accuracy=accuracy, seed=SEED, leave=LEAVE):
             self._advance(done + person.number)
-            if person.ids()[1] not in over:
+            if over.isdisjoint(Session.digests_of([person.ids()[1]])):
                 take_part(browser=BrowserInProcess(), study=study, person=person)
         with transaction.atomic():
             backdate_sessions(study)

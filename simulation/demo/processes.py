@@ -1,6 +1,7 @@
 """The demo's processes: start, watch and end them by pid.
 
-They are the web server, a Celery worker with its scheduler, and the worker with models, which has no database.
+They are the web server, a Celery worker with its scheduler, the worker with models, which has no database, the local
+platform that behaves like Prolific, and its participants.
 """
 
 import socket
@@ -16,6 +17,8 @@ from pathlib import Path
 START_SECONDS = 60
 STOP_SECONDS = 20
 LOOK_EVERY_SECONDS = 0.2
+# 8400 beside 8000, as `manage.py prolific_double` has it.
+FROM_SITE_TO_PLATFORM = 400
 
 
 class CannotServe(Exception):
@@ -35,7 +38,13 @@ def check_port_is_free(port: int) -> None:
             ) from error
 
 
+def platform_port(port: int) -> int:
+    """Return the port of the local platform, beside a site on `port`."""
+    return port + FROM_SITE_TO_PLATFORM if port + FROM_SITE_TO_PLATFORM < 65536 else port - FROM_SITE_TO_PLATFORM
+
+
 def _commands(port: int) -> dict[str, list[str]]:
+    platform = str(platform_port(port))
     return {
         "web server": [
             *(sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"),
@@ -51,6 +60,13 @@ def _commands(port: int) -> dict[str, list[str]]:
             *(sys.executable, "-W", "ignore::UserWarning"),
             *("-m", "celery", "--app", "predictions.worker", "--quiet", "worker"),
             *("--hostname", "models@%h", "--loglevel", "WARNING"),
+        ],
+        "local platform": [
+            *(sys.executable, "manage.py", "prolific_double", "--port", platform, "--simulated", "--verbosity", "0"),
+        ],
+        "participants": [
+            *(sys.executable, "manage.py", "prolific_participants", "--verbosity", "0"),
+            *("--platform", f"http://127.0.0.1:{platform}"),
         ],
     }
 

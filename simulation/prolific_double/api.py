@@ -11,13 +11,15 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from simulation.prolific_double.platform import Platform, Refusal, amount_of, fee_of, new_id
+from simulation.prolific_double.platform import Platform
+from simulation.prolific_double.rules import Refusal, amount_of, fee_of, new_id
 from simulation.prolific_double.store import Document
 from simulation.prolific_double.switches import Switch
 
 PAGE_SIZE = 20
 SMALL_PAGE = 5
 WORKSPACE_TITLE = "Workspace of the local platform"
+SECOND_WORKSPACE = "5f00000000000000000000bc"
 EVENT_TYPES = ("submission.status.change", "study.status.change")
 FILTERS = (
     {
@@ -175,11 +177,31 @@ def read_user(call: Call) -> Result:
 
 @route("GET", "/workspaces/")
 def list_workspaces(call: Call) -> Result:
-    return _page(call, [{"id": call.platform.workspace, "title": WORKSPACE_TITLE}])
+    workspaces = [{"id": call.platform.workspace, "title": WORKSPACE_TITLE}]
+    if call.platform.switches.is_on(Switch.SECOND_WORKSPACE):
+        workspaces.append({"id": SECOND_WORKSPACE, "title": "Second workspace of the local platform"})
+    return _page(call, workspaces)
+
+
+@route("GET", "/workspaces/{}/projects/")
+def list_projects(call: Call) -> Result:
+    _check_workspace(call, call.id)
+    return _page(call, call.platform.store.list("project"))
+
+
+@route("POST", "/workspaces/{}/projects/")
+def create_project(call: Call) -> Result:
+    _check_workspace(call, call.id)
+    call.need("title")
+    project = {"id": new_id(), "title": call.body["title"], "type": "PRIVATE"}
+    call.platform.store.write("project", project)
+    return Result(project, 201)
 
 
 @route("GET", "/workspaces/{}/balance/")
 def read_balance(call: Call) -> Result:
+    if call.id == SECOND_WORKSPACE and call.platform.switches.is_on(Switch.SECOND_WORKSPACE):
+        return Result({"currency_code": call.platform.currency(), "total_balance": 0, "available_balance": 0})
     _check_workspace(call, call.id)
     return Result(
         {
@@ -201,6 +223,36 @@ def _check_workspace(call: Call, workspace: Any) -> None:
 @route("POST", "/studies/", has_plain_errors=True)
 def create_study(call: Call) -> Result:
     return Result(_study(call.platform, call.platform.create_study(call.body)), 201)
+
+
+@route("GET", "/studies/", has_plain_errors=True)
+def list_studies(call: Call) -> Result:
+    return _page(call, [_study(call.platform, study) for study in call.platform.store.list("study")])
+
+
+@route("GET", "/studies/{}/cost/", has_plain_errors=True)
+def read_cost(call: Call) -> Result:
+    platform, study = call.platform, call.platform.study(call.id)
+    paid: Counter[str] = Counter()
+    for submission in platform.submissions(study["id"]):
+        for payment in platform.store.list("payment", owner=submission["id"]):
+            paid["bonuses" if payment["why"] == "bonus" else "rewards"] += payment["cents"]
+    if call.query.get("is_projected") == "true":
+        paid["rewards"] = study["reward"] * study["total_available_places"]
+    currency = platform.currency()
+
+    def parts(cents: int) -> Document:
+        amounts = {"rewards": cents, "fees": fee_of(cents), "tax": 0}
+        return {name: {"amount": amount, "currency": currency} for name, amount in amounts.items()}
+
+    return Result({"rewards": parts(paid["rewards"]), "bonuses": parts(paid["bonuses"])})
+
+
+@route("POST", "/study-cost-calculator/", has_plain_errors=True)
+def calculate_cost(call: Call) -> Result:
+    call.need("reward", "total_available_places")
+    rewards = call.body["reward"] * call.body["total_available_places"]
+    return Result({"total_cost": rewards + fee_of(rewards)})
 
 
 @route("GET", "/studies/{}/")

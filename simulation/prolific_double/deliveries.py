@@ -10,7 +10,8 @@ import urllib3
 
 from annotation.recruitment.prolific.statuses import EventType
 from annotation.recruitment.prolific.webhooks import EVENT_ID, HAPPENED_AT, SENT_AT, SIGNATURE, sign
-from simulation.prolific_double.platform import Platform, new_id
+from simulation.prolific_double.platform import Platform
+from simulation.prolific_double.rules import new_id
 from simulation.prolific_double.store import Document
 from simulation.prolific_double.switches import Switch
 

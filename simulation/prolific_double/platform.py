@@ -3,89 +3,37 @@
 What is assumed where Prolific publishes nothing stands in docs/prolific.md.
 """
 
-import math
-import secrets
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from annotation.recruitment.prolific.statuses import EventType, StudyStatus, SubmissionAction, SubmissionStatus
+from simulation.prolific_double import signed_links
+from simulation.prolific_double.rules import (
+    CHANGEABLE,
+    CLOCK_AHEAD,
+    FIRST_BALANCE,
+    FREES_PLACE,
+    IN_PROGRESS,
+    MOVES,
+    NO_CODE,
+    PEOPLE_FILTERS,
+    RESERVATION,
+    REVIEW,
+    STUDY_MOVES,
+    Refusal,
+    actions_of,
+    amount_of,
+    check_rejection,
+    check_study,
+    fee_of,
+    new_id,
+    shortest_limit,
+)
 from simulation.prolific_double.store import Document, Store
 from simulation.prolific_double.switches import Switch, Switches
 
-RESERVATION = timedelta(minutes=10)
-REVIEW = timedelta(days=21)
-CLOCK_AHEAD = timedelta(minutes=20)
-SHORTEST_REJECTION = 100
-NO_CODE = "NOCODE"
-# In cents.
-FIRST_BALANCE = 1_000_000
-
 S = SubmissionStatus
-IN_PROGRESS = frozenset({S.RESERVED, S.ACTIVE})
-# What each move of a submission starts from.
-MOVES: Mapping[str, frozenset[SubmissionStatus]] = {
-    "open": frozenset({S.RESERVED}),
-    "return": frozenset({S.RESERVED, S.ACTIVE, S.AWAITING_REVIEW}),
-    "time out": IN_PROGRESS,
-    "complete": frozenset({S.ACTIVE, S.TIMED_OUT}),
-    "complete for them": frozenset({S.ACTIVE}),
-    "pay in part": frozenset({S.AWAITING_REVIEW}),
-    "approve": frozenset({S.AWAITING_REVIEW}),
-    "reject": frozenset({S.AWAITING_REVIEW}),
-    "undo rejection": frozenset({S.REJECTED}),
-}
-FREES_PLACE = frozenset({S.RETURNED, S.TIMED_OUT, S.REJECTED})
-
-STUDY_MOVES: Mapping[str, tuple[frozenset[StudyStatus], StudyStatus]] = {
-    "PUBLISH": (frozenset({StudyStatus.UNPUBLISHED}), StudyStatus.ACTIVE),
-    "PAUSE": (frozenset({StudyStatus.ACTIVE}), StudyStatus.PAUSED),
-    "START": (frozenset({StudyStatus.PAUSED}), StudyStatus.ACTIVE),
-    "STOP": (
-        frozenset({StudyStatus.ACTIVE, StudyStatus.AWAITING_REVIEW, StudyStatus.PAUSED}),
-        StudyStatus.COMPLETED,
-    ),
-}
-# What a published study may still change.
-CHANGEABLE = frozenset({"internal_name", "total_available_places", "access_details", "submissions_config"})
-_REQUIRED = (
-    "name",
-    "description",
-    "external_study_url",
-    "prolific_id_option",
-    "total_available_places",
-    "estimated_completion_time",
-    "reward",
-)
-# Filters by lists of people: whether the people named, or members of the groups named, are those let in.
-_PEOPLE_FILTERS = {
-    "custom_allowlist": True,
-    "custom_blocklist": False,
-    "participant_group_allowlist": True,
-    "participant_group_blocklist": False,
-}
-
-
-class Refusal(Exception):
-    """The platform does not do this. `detail`: a sentence, or a list of sentences by field."""
-
-    def __init__(self, detail: str | dict[str, list[str]], *, status: int = 400) -> None:
-        super().__init__(str(detail))
-        self.detail, self.status = detail, status
-
-
-def new_id() -> str:
-    return secrets.token_hex(12)
-
-
-def fee_of(cents: int) -> int:
-    """Return a third of an amount, rounded to the nearest cent."""
-    return (cents + 1) // 3
-
-
-def shortest_limit(minutes: float) -> int:
-    """Return the least maximum time of a study that is estimated to take `minutes`."""
-    return math.ceil(2 + 2 * minutes + 2 * math.sqrt(minutes))
 
 
 class Platform:
@@ -99,9 +47,11 @@ class Platform:
         balance: int = FIRST_BALANCE,
         real_now: Callable[[], datetime] = lambda: datetime.now(UTC),
         announce: Callable[[Document], None] = lambda event: None,
+        study_prefix: str = "",
     ) -> None:
         self.store, self.switches, self.workspace = store, Switches(store), workspace
         self._balance, self._real_now, self.announce = balance, real_now, announce
+        self._study_prefix = study_prefix
 
     # Time
 
@@ -150,8 +100,8 @@ class Platform:
         raise Refusal("No Study matches the given query.", status=404)
 
     def create_study(self, body: Mapping[str, Any]) -> Document:
-        study = {**body, "id": new_id(), "status": StudyStatus.UNPUBLISHED}
-        _check_study(study)
+        study = {**body, "id": f"{self._study_prefix}{new_id()}", "status": StudyStatus.UNPUBLISHED}
+        check_study(study)
         self.store.write("study", study)
         return study
 
@@ -165,7 +115,7 @@ class Platform:
                 raise Refusal({"total_available_places": ["This field can only be increased."]})
             self._need(study["reward"] * (more - study["total_available_places"]))
         study.update(changes)
-        _check_study(study)
+        check_study(study)
         self.store.write("study", study)
         if "total_available_places" in changes and study["status"] == StudyStatus.COMPLETED:
             self._set_study_status(study, StudyStatus.ACTIVE)
@@ -244,7 +194,7 @@ class Platform:
 
     def _is_let_in(self, study: Document, participant: str) -> bool:
         for chosen in study.get("filters") or []:
-            lets_in = _PEOPLE_FILTERS.get(chosen["filter_id"])
+            lets_in = PEOPLE_FILTERS.get(chosen["filter_id"])
             if lets_in is None:
                 continue
             named = set(chosen["selected_values"])
@@ -263,7 +213,8 @@ class Platform:
             self._move(submission, "open", S.ACTIVE)
         elif submission["status"] != S.ACTIVE:
             raise Refusal(f"The submission is {submission['status']}, so the study can no longer be opened.")
-        link = str(self.study(submission["study"])["external_study_url"])
+        study = self.study(submission["study"])
+        link = str(study["external_study_url"])
         if self.switches.use(Switch.LINKS_WITHOUT_IDS):
             return link.split("?")[0]
         if self.switches.use(Switch.LINKS_UNFILLED):
@@ -271,6 +222,9 @@ class Platform:
         ids = {"PROLIFIC_PID": submission["participant"], "STUDY_ID": submission["study"], "SESSION_ID": id_}
         for name, value in ids.items():
             link = link.replace(f"{{{{%{name}%}}}}", value)
+        if study.get("is_external_study_url_secure"):
+            now = self.display(self.now())
+            return signed_links.sign_link(link, ids, store=self.store, workspace=self.workspace, now=now)
         return link
 
     def return_submission(self, id_: str) -> None:
@@ -284,7 +238,7 @@ class Platform:
         study = self.study(submission["study"])
         if submission["status"] == S.TIMED_OUT and self.open_places(study) <= 0:
             raise Refusal("The time is over, and somebody else has taken the place.")
-        actions = _actions(study, code, actor="participant")
+        actions = actions_of(study, code, actor="participant")
         self._finish(submission, code or NO_CODE, actions or [], move="complete")
         return submission
 
@@ -297,7 +251,7 @@ class Platform:
             if submission["status"] != S.APPROVED:
                 self._approve(submission)
         elif action == SubmissionAction.REJECT:
-            _check_rejection(body)
+            check_rejection(body)
             if submission["status"] != S.REJECTED:
                 self._move(submission, "reject", S.REJECTED)
         elif action == SubmissionAction.UNREJECT:
@@ -310,7 +264,7 @@ class Platform:
 
     def _complete_for_participant(self, submission: Document, body: Mapping[str, Any]) -> None:
         code = body.get("completion_code", "")
-        actions = _actions(self.study(submission["study"]), code, actor="researcher")
+        actions = actions_of(self.study(submission["study"]), code, actor="researcher")
         if actions is None:
             raise Refusal({"completion_code": ["The study has no code of this kind for researchers."]})
         if submission["code"] == code:
@@ -475,43 +429,3 @@ class Platform:
         self._need(amount_of(batch))
         for bonus in batch["bonuses"]:
             self.pay(self.submission(bonus["submission"]), bonus["cents"], why="bonus")
-
-
-def amount_of(batch: Document) -> int:
-    """Return the sum of bonuses without the fee, in cents."""
-    return sum(int(bonus["cents"]) for bonus in batch["bonuses"])
-
-
-def _actions(study: Document, code: str, *, actor: str) -> list[Document] | None:
-    """Return the actions of a code of a study, None if it has no such code for the actor."""
-    for one in study.get("completion_codes", []):
-        if one["code"] == code and one.get("actor", "participant") == actor:
-            return list(one["actions"])
-    return None
-
-
-def _check_study(study: Mapping[str, Any]) -> None:
-    problems = {field: ["This field is required."] for field in _REQUIRED if study.get(field) in (None, "")}
-    if problems:
-        raise Refusal(problems)
-    if "eligibility_requirements" in study:
-        raise Refusal({"eligibility_requirements": ["This field was removed. Use filters."]})
-    codes = study.get("completion_codes", [])
-    if len({code["code"] for code in codes}) < len(codes):
-        raise Refusal({"completion_codes": ["Codes must be unique within a study."]})
-    for code in codes:
-        if {"AUTOMATICALLY_APPROVE", "MANUALLY_REVIEW"} <= {action["action"] for action in code["actions"]}:
-            raise Refusal({"completion_codes": ["A code is either approved automatically or reviewed."]})
-    shortest = shortest_limit(study["estimated_completion_time"])
-    if study.get("maximum_allowed_time", shortest) < shortest:
-        raise Refusal({"maximum_allowed_time": [f"This must be at least {shortest}."]})
-
-
-def _check_rejection(body: Mapping[str, Any]) -> None:
-    problems = {}
-    if len(body.get("message", "")) < SHORTEST_REJECTION:
-        problems["message"] = [f"This must have at least {SHORTEST_REJECTION} characters."]
-    if not body.get("rejection_category"):
-        problems["rejection_category"] = ["This field is required."]
-    if problems:
-        raise Refusal(problems)

@@ -10,10 +10,11 @@ from threading import Event, RLock, Thread
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from simulation.prolific_double import api, pages
+from simulation.prolific_double import api, pages, signed_links
 from simulation.prolific_double.api import Result
 from simulation.prolific_double.deliveries import Deliveries
-from simulation.prolific_double.platform import FIRST_BALANCE, Platform
+from simulation.prolific_double.platform import Platform
+from simulation.prolific_double.rules import FIRST_BALANCE
 from simulation.prolific_double.store import Document, Store
 from simulation.prolific_double.switches import Switch
 
@@ -24,7 +25,10 @@ PAUSE = 0.2
 
 
 class Double:
-    """The platform behind one port. `token`: what the API accepts. `slow_seconds`: how long `slow` takes."""
+    """The platform behind one port. `token`: what the API accepts. `slow_seconds`: how long `slow` takes.
+
+    study_prefix: what ids of studies begin with.
+    """
 
     def __init__(
         self,
@@ -35,11 +39,14 @@ class Double:
         balance: int = FIRST_BALANCE,
         slow_seconds: float = 30,
         real_now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        study_prefix: str = "",
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._token, self._slow_seconds, self._lock = token, slow_seconds, RLock()
         self.store = Store(folder / FILE)
-        self.platform = Platform(self.store, workspace=WORKSPACE, balance=balance, real_now=real_now)
+        self.platform = Platform(
+            self.store, workspace=WORKSPACE, balance=balance, real_now=real_now, study_prefix=study_prefix
+        )
         self._deliveries = Deliveries(self.platform, self._lock)
         self.platform.announce = self._deliveries.announce
         self._stopped = Event()
@@ -82,15 +89,17 @@ class Double:
     def answer(self, method: str, target: str, headers: Any, content: bytes) -> Result | None:
         """Answer a request; None hangs up."""
         path, query = urlsplit(target).path, dict(parse_qsl(urlsplit(target).query))
-        is_api = path.startswith("/api/")
-        if is_api and (refused := self._refuse(headers)):
+        is_api = path.startswith("/api/") or path == signed_links.KEYS
+        if is_api and (refused := self._refuse(headers, needs_token=path != signed_links.KEYS)):
             return refused
         with self._lock:
             if self._stopped.is_set():
                 return None
             try:
                 body = _read(content, headers.get("Content-Type", ""))
-                if is_api:
+                if path == signed_links.KEYS:
+                    result = Result(signed_links.public_keys(self.store))
+                elif is_api:
                     result = api.answer(self.platform, method, path, query, body, headers["Host"])
                 else:
                     result = pages.answer(self.platform, method, path, query, body, headers)
@@ -101,7 +110,7 @@ class Double:
             self.store.commit()
         return None if is_lost else result
 
-    def _refuse(self, headers: Any) -> Result | None:
+    def _refuse(self, headers: Any, *, needs_token: bool) -> Result | None:
         """Return the answer of a switch, or to a wrong token."""
         with self._lock:
             if self._stopped.is_set():
@@ -118,7 +127,7 @@ class Double:
             return api.error(503, "The service is not available.")
         if Switch.RATE_LIMITED in used:
             return api.error(429, "Request was throttled.", headers={"Retry-After": "1"})
-        if Switch.TOKEN_REVOKED in used or headers.get("Authorization") != f"Token {self._token}":
+        if needs_token and (Switch.TOKEN_REVOKED in used or headers.get("Authorization") != f"Token {self._token}"):
             return api.error(401, "Invalid token.")
         return None
 

@@ -26,6 +26,7 @@ class Switch(Enum):
     UNKNOWN_STATUS = "Submissions have the status PROCESSING, which is not published."
     CLOCK_AHEAD = "The platform's clock is 20 minutes ahead, also in webhooks."
     OTHER_CURRENCY = "The account is in GBP instead of USD."
+    SECOND_WORKSPACE = "The account has a second workspace, without money."
     BULK_APPROVAL_LOST = "Approvals in bulk are accepted and never done."
     PLAIN_SUBSCRIPTIONS = "A new subscription comes as one object instead of a list."
 
@@ -38,6 +39,11 @@ class Switch(Enum):
 
     LINKS_WITHOUT_IDS = "Links of participants come without the three ids."
     LINKS_UNFILLED = "Links of participants come with placeholders instead of ids."
+    LINKS_UNSIGNED = "Links that are to be signed come without a token."
+    LINKS_EXPIRED = "Tokens in links expired two minutes ago."
+    LINKS_FORGED = "Tokens in links are signed by somebody else, in the name of the platform's key."
+    LINKS_OF_OTHERS = "Tokens in links name another participant than the link."
+    SIGNING_KEY_REPLACED = "The platform replaces its key before it signs a link."
     REDIRECTS_LOST = "The address for completing answers 502, and the submission stays as it is."
     PEOPLE_RETURN = "The same participant may take another place in a study, in a second submission."
 

@@ -19,6 +19,7 @@ from annotation.actions.launching.launch import launch
 from annotation.actions.removing.erasure import delete_rows
 from annotation.errors import AnnotationError, NotEligible, NothingLeft
 from annotation.models import Annotator, Decision, EntryEvent, GroupMember, Response, Seat, Session, SessionState, Slot
+from background.sealed_secrets import unseal
 from studies.errors import StudyError
 from studies.models import Instance, Project, Question, Study
 from tests.annotation.test_entry import link_of
@@ -37,6 +38,7 @@ from tests.factories import (
     make_project,
 )
 from tests.pages import words_of
+from tests.people import digest_of
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
@@ -120,7 +122,7 @@ def test_what_somebody_has_before_them_in_the_other_study_counts_already_or_meet
     meanwhile = arrive_at_work(first, "ann")
     assert keys_given(arrive_at_work(second, "ann", session="new")) == ["b"]
     answer_all(meanwhile)
-    sessions.leave(session=Session.objects.get(provider_session_id="new"), to=SessionState.GIVEN_UP, now=NOON)
+    sessions.leave(session=Session.objects.with_id("prolific", ["new"]).get(), to=SessionState.GIVEN_UP, now=NOON)
     back = sessions.revive(session=fresh(session), now=NOON)
     assert (back.state, back.questions_total, keys_given(back)) == (SessionState.WORKING, 1, ["b"])
 
@@ -157,7 +159,7 @@ def test_having_taken_part_in_another_study_lets_in_or_keeps_out(rule: str, let_
     with refused(rule):
         arrive(second, kept_out)
     assert arrive(second, let_in).questions_total == 1
-    assert not Session.objects.filter(study=second, annotator__provider_id=kept_out).exists()
+    assert not Session.objects.filter(study=second, annotator__id_digest=digest_of(kept_out)).exists()
 
 
 def test_only_a_group_that_was_declared_is_let_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -235,7 +237,7 @@ def test_a_falling_accuracy_keeps_from_the_next_sitting_and_never_from_the_one_b
         answer_right(session, right=right)
         # Two are left: whoever comes back under a new submission goes on.
         assert arrive_at_work(trial, person, session=f"again-{person}").questions_total == 2
-        answer_all(Session.objects.get(annotator__provider_id=person, ended_at=None))
+        answer_all(Session.objects.get(annotator__id_digest=digest_of(person), ended_at=None))
     more = study_about(project, "more", ["a"], rule, answers=9)
     assert arrive(more, "newcomer").questions_total == 1
     with refused("accuracy"):
@@ -309,7 +311,8 @@ def test_many_at_once_with_clashes_of_their_own_fill_every_question_exactly() ->
 
     for _ in range(4):
         at_once(*[lambda person=person: come(person) for person in people])
-    given = Response.objects.counted_in(study).values_list("question__instance__key", "annotator__provider_id")
+    counted = Response.objects.counted_in(study).values_list("question__instance__key", "annotator__sealed_id")
+    given = [(key, unseal(person)) for key, person in counted]
     assert len(set(given)) == len(given) == 3 * len(keys)
     assert all(sum(key == other for other, _ in given) == 3 for key in keys)
     assert not {(key, person) for key, person in given} & set(zip(keys, people, strict=False))
@@ -329,7 +332,7 @@ def test_who_wrote_what_others_could_not_find_is_kept_from_the_next_sitting() ->
     fates = {"ann": ["accepted", *["rejected"] * 4, "undecided"], "ben": ["rejected", *["accepted"] * 4, "undecided"]}
     for person, states in fates.items():
         answer_all(arrive_at_work(write, person))
-        given = Response.objects.filter(study=write, annotator__provider_id=person).order_by("pk")
+        given = Response.objects.filter(study=write, annotator__id_digest=digest_of(person)).order_by("pk")
         for response, state in zip(given, states, strict=True):
             about = response.question
             same = {"instance": about.instance, "kind": about.kind, "content": about.content, "answers_wanted": 1}

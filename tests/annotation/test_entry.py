@@ -17,13 +17,14 @@ from pytest_django import Settings
 
 from annotation.actions.answering import advance_session
 from annotation.actions.arriving.entry_links import personal_link
-from annotation.models import Annotator, EntryEvent, Seat, Session, SessionState
+from annotation.models import Annotator, EntryEvent, ProlificStudy, Seat, Session, SessionState
 from annotation.recruitment.prolific import entry as prolific
 from results.queries.studies.progress import suspicious_arrivals
 from studies.design import Design
 from studies.models import CompletionCode, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, create_draft, fresh, launch_study, make_project
+from tests.people import make_annotator
 
 pytestmark = pytest.mark.django_db
 
@@ -117,6 +118,14 @@ def test_a_link_from_elsewhere_is_refused(client: Client, recruitment: dict[str,
     assert list(EntryEvent.objects.values_list("what", flat=True)) == noted
 
 
+def test_a_link_from_a_study_that_was_published_from_here_is_ours(client: Client) -> None:
+    study = launch_study(recruitment={"prolific_study_ids": ["a" * 24], "other_studies": "refuse"})
+    fields = {"details": {}, "places": 1, "reward": 4, "currency": "USD", "created_at": NOON}
+    ProlificStudy.objects.create(study=study, internal_name="ours", remote_id=PROLIFIC["STUDY_ID"], **fields)
+    assert client.get(link_of(study)).status_code == 200
+    assert not EntryEvent.objects.exists()
+
+
 def test_an_invitation_starts_one_session_per_browser_even_if_start_is_pressed_twice(client: Client) -> None:
     link = invitation(launch_study(answers=3))
     first = client.post(link)["Location"]
@@ -197,7 +206,7 @@ def test_a_look_at_an_invitation_says_what_is_free_for_the_one_invited(client: C
     assert client.get(invitation(study, who="ann")).status_code == 303
     assert b"<button" not in client.get(invitation(study, who="ben")).content
     Study.objects.update(state=StudyState.OPEN)
-    Annotator.objects.create(provider="invite", provider_id="name:eve", blocked=True)
+    make_annotator("name:eve", provider="invite", blocked=True)
     blocked = client.get(invitation(study, who="eve"))
     assert blocked.status_code == 403
     assert "You cannot take part in this study." in blocked.content.decode()

@@ -17,6 +17,7 @@ from tests import removing
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4, settle
 from tests.annotation.test_responses import next_slot, send
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study, make_project
+from tests.people import opened
 from tests.removing import REMOVED as LATER
 from tests.removing import person
 
@@ -63,7 +64,7 @@ def test_answers_of_who_withdraws_leave_votes_and_decision_once(three_of_three: 
     # One of three each is no majority of three wanted.
     assert (now.state, now.winner, now.decided_at) == ("undecided", "", None)
     assert (now.votes, now.answers) == ({"candidate-0": 1, "candidate-1": 1}, 2)
-    assert list(Response.objects.counted().values_list("annotator__provider_id", flat=True)) == ["ben", "cleo"]
+    assert list(opened(Response.objects.counted().values_list("annotator__sealed_id", flat=True))) == ["ben", "cleo"]
     assert withdraw(three_of_three, "ann") == RemovalEffects()
     assert Removal.objects.withdrawals().count() == 1
     event = Event.objects.get(what="annotator withdrawn")

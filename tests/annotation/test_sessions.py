@@ -15,6 +15,7 @@ from studies.actions.studies import change_state
 from studies.models import Question, StudyState
 from tests.annotation.test_responses import next_slot, send
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study
+from tests.people import digest_of, make_annotator
 
 pytestmark = pytest.mark.django_db
 TOMORROW = NOON + timedelta(days=1)
@@ -59,7 +60,7 @@ def test_a_keen_annotator_gets_another_survey_but_never_the_same_question() -> N
 
 def test_no_seat_left_starts_nothing_and_neither_does_somebody_who_was_blocked_or_has_finished() -> None:
     study = launch_study(instances=1, answers=2)
-    Annotator.objects.create(provider="prolific", provider_id="eve", blocked=True)
+    make_annotator("eve", blocked=True)
     with pytest.raises(CannotTakePart):
         arrive(study, "eve")
     done = arrive_at_work(study, "ann", session="s1")
@@ -145,7 +146,9 @@ def test_an_older_link_does_not_start_again_beside_the_newer_session() -> None:
     advance_session.expire(by=TESTS, now=TOMORROW)
     arrive_at_work(study, "ben", now=TOMORROW)
     newer = arrive_at_work(study, session="newer", now=TOMORROW)
-    sessions.leave(session=Session.objects.get(annotator__provider_id="ben"), to=SessionState.GIVEN_UP, now=TOMORROW)
+    sessions.leave(
+        session=Session.objects.get(annotator__id_digest=digest_of("ben")), to=SessionState.GIVEN_UP, now=TOMORROW
+    )
     assert arrive(study, session="older", now=TOMORROW).state == SessionState.LAPSED
     assert fresh(newer).state == SessionState.WORKING
 
@@ -253,7 +256,9 @@ def test_whoever_has_taken_part_since_does_not_go_on_in_a_session_that_lapsed() 
     arrive(study, "ben", now=TOMORROW)
     done = arrive_at_work(study, session="newer", now=TOMORROW)
     send(done, next_slot(done))
-    sessions.leave(session=Session.objects.get(annotator__provider_id="ben"), to=SessionState.GIVEN_UP, now=TOMORROW)
+    sessions.leave(
+        session=Session.objects.get(annotator__id_digest=digest_of("ben")), to=SessionState.GIVEN_UP, now=TOMORROW
+    )
     assert arrive(study, session="older", now=TOMORROW).pk == lapsed.pk
     assert fresh(lapsed).state == SessionState.LAPSED
     assert not sessions.can_revive(session=lapsed, now=NOON)

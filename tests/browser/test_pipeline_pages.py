@@ -15,6 +15,7 @@ from studies.models import Project, Question, Study, StudyState, Tag
 from tests.browser.stage import assert_no_wider_than_the_window, draw_all, set_window, sign_in
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import NOON, TESTS, make_instance, make_person
+from tests.people import digest_of
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 PAGES = (
@@ -55,7 +56,7 @@ def signed_in(page: Page, live_server: LiveServer) -> Page:
 def test_tables_of_people_fit_a_phone_and_name_their_columns(signed_in: Page, live_server: LiveServer) -> None:
     set_window(signed_in, 390, 844)
     name_annotators(project=Project.objects.get())
-    ann = Pseudonym.objects.get(annotator__provider_id="ann").name
+    ann = Pseudonym.objects.get(annotator__id_digest=digest_of("ann")).name
     for address in (f"/projects/vases/people/{ann}/", "/projects/vases/people/", "/projects/vases/members/"):
         signed_in.goto(f"{live_server.url}{address}")
         tables = signed_in.locator("table.stacks").all()
@@ -120,7 +121,7 @@ def test_the_tables_about_annotators_fit_a_laptop(signed_in: Page, live_server: 
     """The baseline has every column of a study with right answers; the person is in several studies."""
     set_window(signed_in, 1366, 768)
     name_annotators(project=Project.objects.get())
-    dora = Pseudonym.objects.get(annotator__provider_id="dora").name
+    dora = Pseudonym.objects.get(annotator__id_digest=digest_of("dora")).name
     for address in ("/studies/vases/baseline/annotators/", f"/projects/vases/people/{dora}/"):
         signed_in.goto(f"{live_server.url}{address}")
         too_wide = "all => all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.ariaLabel)"
@@ -397,7 +398,7 @@ def test_the_preview_of_an_exclusion_follows_the_box(signed_in: Page, live_serve
     page = signed_in
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{live_server.url}/projects/vases/people/")
-    ann = Pseudonym.objects.get(annotator__provider_id="ann").name
+    ann = Pseudonym.objects.get(annotator__id_digest=digest_of("ann")).name
     page.goto(f"{live_server.url}/projects/vases/people/{ann}/exclude/")
     # Its numbers stand on a phone without scrolling.
     table = page.get_by_role("region", name="Accepted items")

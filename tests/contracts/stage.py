@@ -27,6 +27,7 @@ from studies.models import Instance, InstanceImage, Project, Question, Study
 from tests.contracts import made_up
 from tests.factories import NOON, TESTS, draw_image, make_instance, make_project
 from tests.pages import hidden_fields
+from tests.people import digest_of
 
 NAMES = [*KINDS, *made_up.KINDS]
 # Stands in every name of a role, and so in every key, file name and address that is made of one.
@@ -185,7 +186,7 @@ class Annotator:
 
     @property
     def session(self) -> Session:
-        return Session.objects.get(annotator__provider_id=self.person)
+        return Session.objects.get(annotator__id_digest=digest_of(self.person))
 
     @property
     def slot(self) -> Slot:

@@ -51,6 +51,7 @@ from tests.contracts.stage import (
 )
 from tests.factories import make_person
 from tests.pages import signed_in
+from tests.people import digest_of
 from tests.workspace.api.asking import API, script_of
 
 pytestmark = [
@@ -291,7 +292,7 @@ def assert_somebody_in_a_release_is_forgotten(study: Study, folder: Path) -> Non
     else:
         call_command("export", "shelves", format="responses", out=folder, verbosity=0)
     before = {d.question_id: Counter(d.votes) for d in Decision.objects.filter(study=study)}
-    ben = models.Annotator.objects.get(provider_id=PEOPLE[1])
+    ben = models.Annotator.objects.get(id_digest=digest_of(PEOPLE[1]))
     said = Counter((r.question_id, r.choice) for r in given(study) if r.annotator_id == ben.pk and r.choice)
     pseudonym = Pseudonym.objects.get(annotator=ben).name
     call_command("forget", "shelves", pseudonym, "--yes", verbosity=0)

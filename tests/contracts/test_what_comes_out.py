@@ -38,6 +38,7 @@ from studies.models import Instance, Study
 from tests.contracts.stage import PEOPLE, answered, draft, file_of, launched, secret_ask
 from tests.factories import NOON, TESTS, make_person
 from tests.pages import signed_in
+from tests.people import digest_of
 
 pytestmark = pytest.mark.django_db
 
@@ -63,7 +64,7 @@ def names(report: Report) -> set[str]:
 def of_annotators(study: Study) -> Mapping[str, dict[str, Any]]:
     """Return the row of each annotator, by the id they came with."""
     found = rows(annotators_of(study)[0])
-    ids = dict(Pseudonym.objects.values_list("name", "annotator__provider_id"))
+    ids = {each.name: each.annotator.provider_id for each in Pseudonym.objects.select_related("annotator")}
     return {ids[str(row["Annotator"])]: row for row in found}
 
 
@@ -327,7 +328,7 @@ def test_somebody_qualifies_by_the_scores_of_a_kind() -> None:
     entry = {"rule": "qualified", "study": "things", "right": 2, "of": 3}
     source = json.dumps(json.loads(file) | {"eligibility": [entry]})
     more = create_study(project=trial.project, source=source, by=TESTS, now=NOON)
-    ann, ben = (Annotator.objects.get(provider_id=person) for person in PEOPLE)
+    ann, ben = (Annotator.objects.get(id_digest=digest_of(person)) for person in PEOPLE)
     check(study=more, annotator=ann, provider="prolific")
     with pytest.raises(NotEligible):
         check(study=more, annotator=ben, provider="prolific")

@@ -46,6 +46,7 @@ from studies.models import Project, Question
 from tests.databases import kept
 from tests.factories import NOON, make_model, make_person, make_prediction, store_missing_files
 from tests.pages import signed_in
+from tests.people import digest_of
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, open_study, project_of, sit_through
 from tests.workspace.api.asking import API, Script, script_of
 
@@ -143,7 +144,7 @@ def client(researcher: User, monkeypatch: pytest.MonkeyPatch) -> Client:
 
 
 def take_out(project: Project, researcher: User) -> None:
-    cleo, fay = (Annotator.objects.get(provider_id=person) for person in ("cleo", "fay"))
+    cleo, fay = (Annotator.objects.get(id_digest=digest_of(person)) for person in ("cleo", "fay"))
     removals.withdraw(annotator=cleo, project=project, by=researcher, now=NOON)
     removals.exclude(annotator=fay, project=project, reason="Fay clicked at random.", by=researcher, now=NOON)
 

@@ -9,6 +9,7 @@ from annotation.actions.answering import responses
 from annotation.actions.answering.skip_question import leave_out
 from annotation.errors import AnnotationError, NothingLeft
 from annotation.models import Decision, Response, SessionState, Slot
+from background.sealed_secrets import unseal
 from studies.models import Question
 from tests.factories import NOON, arrive, arrive_at_work, redesign
 from tests.flows.retrieving import (
@@ -134,7 +135,8 @@ def test_sixteen_who_come_at_once_give_no_answer_too_many_and_the_author_gives_n
     for _ in range(2):
         at_once(*[lambda number=number: come(number) for number in range(16)])
     question = Question.objects.get(study=find)
-    answers = list(Response.objects.counted_in(find).values_list("annotator__provider_id", "choice"))
+    counted = Response.objects.counted_in(find).values_list("annotator__sealed_id", "choice")
+    answers = [(unseal(person), choice) for person, choice in counted]
     right = sum(choice == "image_3" for _, choice in answers)
     wrong = len(answers) - right
     assert "author" not in {person for person, _ in answers}

@@ -33,6 +33,7 @@ from studies.models import Membership, Question, Study
 from studies.permissions import Role
 from tests.factories import NOON, arrive_at_work, launch_study, make_person, make_project
 from tests.pages import signed_in, words_of
+from tests.people import digest_of
 from tests.removing import exclude, include, person, reopen, withdraw
 from tests.results.pipelines import by_key, go_on
 
@@ -65,7 +66,7 @@ def answered(rita: Client) -> Study:
 
 def withdraw_on_the_page(client: Client, study: Study) -> Any:
     client.get(f"/studies/vases/{study.slug}/annotators/")
-    name = Pseudonym.objects.get(annotator__provider_id="ann").name
+    name = Pseudonym.objects.get(annotator__id_digest=digest_of("ann")).name
     return client.post(f"/projects/vases/people/{name}/withdraw/?study={study.slug}", follow=True)
 
 
@@ -171,7 +172,7 @@ def test_excluded_then_somebody_else_takes_the_place_and_the_answers_stay_out(ri
 
 def test_the_confirmation_says_in_numbers_what_will_follow_and_changes_nothing(rita: Client, answered: Study) -> None:
     rita.get("/studies/vases/best-vase/annotators/")
-    name = Pseudonym.objects.get(annotator__provider_id="ann").name
+    name = Pseudonym.objects.get(annotator__id_digest=digest_of("ann")).name
     page = rita.get(f"/projects/vases/people/{name}/exclude/")
     assert list(page.context["follows"]) == [
         ("Answers excluded", 2),
@@ -199,7 +200,7 @@ def test_an_owner_gets_from_a_providers_id_to_the_pseudonym_and_no_address_holds
     found = olga.post(
         "/projects/vases/people/find/", {"provider": "prolific", "provider_id": " ann ", "study": "later"}
     )
-    name = Pseudonym.objects.get(annotator__provider_id="ann").name
+    name = Pseudonym.objects.get(annotator__id_digest=digest_of("ann")).name
     assert found["Location"] == f"/projects/vases/people/{name}/"
     assert olga.get(found["Location"]).context["line"].name == name
     unknown = olga.post(

@@ -288,8 +288,8 @@ def test_the_demo_serves_its_links_and_stops_in_good_order(shown: Shown) -> None
     # The stylesheet is served as in production: named by its content, for ever cacheable.
     assert ["immutable" in sheet["Cache-Control"] for sheet in shown.sheets] == [True, True]
     assert shown.returncode == 0, shown.log
-    # The web server, the worker of the site, and the one with models.
-    assert len(shown.children) == 3
+    # The web server, the worker of the site, the one with models, the local platform, and its participants.
+    assert len(shown.children) == 5
     assert not [child for child in shown.children if Path(f"/proc/{child}").exists()]
     assert "The demo has stopped." in shown.log
 

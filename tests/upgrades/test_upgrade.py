@@ -42,6 +42,8 @@ DUMPED = filled(VERSION)
 TABLES = {name: table for name, table in DUMPED["tables"].items() if table["rows"]}
 # "table" or "table.column" -> where what it held stands now, or why it says something else.
 CHANGED = {
+    "annotation_annotator.provider_id": "encrypted, in sealed_id",
+    "annotation_session.provider_session_id": "encrypted, in sealed_id",
     "annotation_practiceanswer.round": "rounds are the person's: those of older sessions went behind the newest one's",
     "studies_membership.role": "who was a researcher is an editor",
     "results_signinfailure": "failures lived for a quarter of an hour; they are counted anew, by name and by network",

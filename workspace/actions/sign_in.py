@@ -69,6 +69,14 @@ def may_send_reset_mail(network: str, mail: str, *, now: datetime) -> Verdict:
     return hit(scope="mail by address", key=mail.casefold(), limit=MAILS_TO_ADDRESS, window=MAIL_WINDOW, now=now)
 
 
+def may_send_panel_link(network: str, mail: str, *, now: datetime) -> Verdict:
+    """Count a request for a link to the page of a panel; return whether it is allowed."""
+    by_network = hit(scope="panel by network", key=network, limit=MAILS_TO_NETWORK, window=MAIL_WINDOW, now=now)
+    if not by_network.allowed:
+        return by_network
+    return hit(scope="panel by address", key=mail, limit=MAILS_TO_ADDRESS, window=MAIL_WINDOW, now=now)
+
+
 def succeed(attempt: Attempt) -> None:
     """Forget the earlier failures of this origin, and take back this attempt: the password was right."""
     if attempt.device:

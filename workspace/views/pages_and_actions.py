@@ -111,6 +111,7 @@ PROJECT = (
     Entry("Activity", "project_events", "events log history audit who changed"),
     Entry("Members and project", "project_members", "settings team roles owners editors viewers colleagues access"),
     Entry("Groups", "project_groups", "settings lists allowed prolific ids", Verb.IDENTIFY_PEOPLE),
+    Entry("Panel", "project_panel", "settings people mail addresses sign in", Verb.IDENTIFY_PEOPLE),
     Entry("Prolific", "prolific_account", "settings account token recruit platform api", Verb.MANAGE_PROLIFIC),
     Entry("Webhooks", "webhooks", "settings notify events slack deliveries integration", Verb.MANAGE_WEBHOOKS),
     Entry("Import instances", "new_import", "new upload add data files csv json images", Verb.IMPORT, is_action=True),
@@ -180,6 +181,9 @@ STUDY = (
     Entry("Design", "study_design", "settings configuration rule eligibility consent", in_drafts=True),
     Entry("Exports", "study_exports", "download data csv json parquet responses jobs huggingface"),
     Entry("Releases", "study_releases", "download dataset versions card croissant"),
+    Entry(
+        "Set up on Prolific", "prolific_study", "publish draft recruit money reward filters", Verb.RUN, is_action=True
+    ),
     Entry("Personal links", "personal_links", "names invite people", Verb.RUN),
     Entry(
         "Practice",

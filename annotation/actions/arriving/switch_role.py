@@ -8,6 +8,7 @@ from annotation.actions import sessions
 from annotation.errors import AnnotationError
 from annotation.models import Session, SessionState
 from annotation.recruitment.base import Entry
+from background.sealed_secrets import CannotUnseal
 
 
 def is_offered(*, session: Session, now: datetime) -> bool:
@@ -20,7 +21,7 @@ def is_offered(*, session: Session, now: datetime) -> bool:
         return False
     try:
         sessions.check_can_start(study=feeding, entry=_entry_of(session), provider=session.provider, now=now)
-    except AnnotationError:
+    except (AnnotationError, CannotUnseal):
         return False
     return True
 
@@ -43,8 +44,8 @@ def switched_session(*, session: Session) -> Session | None:
     """Return the session to which `session` switched with `take`; None if it did not."""
     if session.state != SessionState.SUPERSEDED or session.study.fed_by_id is None:
         return None
-    same = {"provider": session.provider, "provider_session_id": session.provider_session_id}
-    return Session.objects.filter(study=session.study.fed_by_id, annotator=session.annotator_id, **same).first()
+    same = Session.objects.filter(provider=session.provider, id_digest__in=session.known_digests())
+    return same.filter(study=session.study.fed_by_id, annotator=session.annotator_id).first()
 
 
 def _entry_of(session: Session) -> Entry:

@@ -1,7 +1,10 @@
 """The account at Prolific that a project recruits with: try a token, save it, and connect with it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -9,12 +12,14 @@ from django.db import transaction
 from annotation.models import ProlificAccount
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import Connection, ProlificError
-from background.sealed_secrets import CannotUnseal, seal, seal_again, unseal
+from background.sealed_secrets import CannotUnseal, seal, unseal
 from studies.actions.events import Actor, What, person, record
 from studies.models import Project
 
 # Somebody waits for the page meanwhile: for one response, and for all of them.
 SECONDS, SECONDS_IN_ALL = 10, 30
+# Of a workspace that has just been chosen.
+NO_WEBHOOKS: Mapping[str, Any] = {"sealed_webhook_key": "", "webhooks_confirmed_at": None}
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,12 @@ class Wallet:
     title: str
     currency: str
     available: int
+    id: str = ""
+
+    @property
+    def balance(self) -> Decimal:
+        """In whole units."""
+        return Decimal(self.available) / 100
 
 
 @dataclass(frozen=True)
@@ -35,10 +46,13 @@ class Owner:
     wallets: tuple[Wallet, ...]
 
 
-def connect(account: ProlificAccount, *, attempts: int = 1) -> Client:
-    """Return a client with the token of an account. attempts: of each read. Raises ProlificError."""
+def connect(account: ProlificAccount, *, seconds: float = SECONDS, attempts: int = 1) -> Client:
+    """Return a client with the token of an account. Raises ProlificError.
+
+    seconds: of each response. attempts: of each read, with pauses, where nobody waits for a page.
+    """
     try:
-        return _client(unseal(account.sealed_token), attempts=attempts)
+        return _client(unseal(account.sealed_token), seconds=seconds, attempts=attempts)
     except CannotUnseal as error:
         raise ProlificError(
             "The token was encrypted under a key that this site no longer has. Save the token again.",
@@ -59,25 +73,44 @@ def find_owner(client: Client) -> Owner:
         user = client.read_user()
         for workspace in client.list_workspaces():
             balance = client.read_balance(workspace.id)
-            wallets.append(Wallet(workspace.title, balance.currency_code, balance.available_balance))
+            wallets.append(Wallet(workspace.title, balance.currency_code, balance.available_balance, workspace.id))
     return Owner(user.id[:100], user.name[:200], tuple(wallets))
 
 
-def _client(token: str, *, attempts: int = 1) -> Client:
-    return Client(Connection(token, address=settings.PROLIFIC_ADDRESS, seconds=SECONDS, attempts=attempts))
+def connect_project(project: Project, *, attempts: int = 1) -> Client:
+    """Return a client with the token of a project, as `connect` does. Raises ProlificError."""
+    account = ProlificAccount.objects.filter(project=project).first()
+    if account is None:
+        raise ProlificError(
+            "The project has no token of Prolific. An owner can save one in the project's settings.",
+            status=None,
+            body=None,
+        )
+    return connect(account, attempts=attempts)
+
+
+def _client(token: str, *, seconds: float = SECONDS, attempts: int = 1) -> Client:
+    return Client(Connection(token, address=settings.PROLIFIC_ADDRESS, seconds=seconds, attempts=attempts))
 
 
 @transaction.atomic
 def save_account(*, project: Project, token: str, owner: Owner, by: Actor, now: datetime) -> ProlificAccount:
-    """Save a token that was tried, in the place of an earlier one."""
+    """Save a token that was tried, in the place of an earlier one, and its workspace if there is only one."""
+    known = ProlificAccount.objects.filter(project=project).first()
+    same = tuple(wallet for wallet in owner.wallets if known and wallet.id == known.workspace_id)
+    fitting = same or owner.wallets
+    wallet = fitting[0] if len(fitting) == 1 else None
     account, _ = ProlificAccount.objects.update_or_create(
         project=project,
         defaults={
             "sealed_token": seal(token),
             "user_id": owner.user_id,
             "user_name": owner.name,
+            "workspace_id": wallet.id[:100] if wallet else "",
+            "workspace_title": wallet.title[:200] if wallet else "",
             "saved_by": person(by),
             "saved_at": now,
+            **({} if same else NO_WEBHOOKS),
         },
     )
     record(project=project, what=What.PROLIFIC_ACCOUNT_CONNECTED, by=by, now=now)
@@ -85,22 +118,15 @@ def save_account(*, project: Project, token: str, owner: Owner, by: Actor, now: 
 
 
 @transaction.atomic
+def choose_workspace(*, account: ProlificAccount, workspace: str, title: str, by: Actor, now: datetime) -> None:
+    """Choose the workspace that pays; the same again changes nothing."""
+    chosen = ProlificAccount.objects.filter(pk=account.pk).exclude(workspace_id=workspace)
+    if chosen.update(workspace_id=workspace, workspace_title=title[:200], **NO_WEBHOOKS):
+        record(project=account.project, what=What.PROLIFIC_WORKSPACE_CHOSEN, by=by, now=now, workspace=title[:200])
+
+
+@transaction.atomic
 def remove_account(*, account: ProlificAccount, by: Actor, now: datetime) -> None:
     """Delete the token of a project. On Prolific it stays valid until it is deleted there."""
     record(project=account.project, what=What.PROLIFIC_ACCOUNT_REMOVED, by=by, now=now)
     account.delete()
-
-
-def seal_tokens_again() -> tuple[int, int]:
-    """Encrypt all tokens under the newest key; return how many were, and how many no key of the site opens."""
-    sealed = lost = 0
-    for account in ProlificAccount.objects.order_by("pk"):
-        try:
-            again = seal_again(account.sealed_token)
-        except CannotUnseal:
-            lost += 1
-        else:
-            # A token that was replaced meanwhile is under the newest key already.
-            unchanged = ProlificAccount.objects.filter(pk=account.pk, sealed_token=account.sealed_token)
-            sealed += unchanged.update(sealed_token=again)
-    return sealed, lost

@@ -53,6 +53,17 @@ class Balance(ResponseBody):
     available_balance: int
 
 
+class Project(ResponseBody):
+    """A folder of studies in a workspace, whose balance pays them."""
+
+    id: str
+    title: str
+
+
+class NewProject(RequestBody):
+    title: str
+
+
 class AutomaticallyApprove(RequestBody):
     action: Literal["AUTOMATICALLY_APPROVE"] = "AUTOMATICALLY_APPROVE"
 
@@ -106,8 +117,10 @@ class SelectFilter(RequestBody):
 
 
 class Range(RequestBody):
-    lower: float | None = None
-    upper: float | None = None
+    """Bounds of a filter; dates are texts."""
+
+    lower: int | float | str | None = None
+    upper: int | float | str | None = None
 
 
 class RangeFilter(RequestBody):
@@ -134,6 +147,7 @@ class NewStudy(RequestBody):
     device_compatibility: tuple[Device, ...] = ()
     filters: tuple[ChosenFilter, ...] = ()
     project: str | None = None
+    is_external_study_url_secure: bool | None = None
     prolific_id_option: Literal["url_parameters"] = "url_parameters"
     study_labels: tuple[Literal["annotation"], ...] = ("annotation",)
 
@@ -152,6 +166,7 @@ class StudyChanges(RequestBody):
     completion_codes: tuple[CompletionCode, ...] | None = None
     device_compatibility: tuple[Device, ...] | None = None
     filters: tuple[ChosenFilter, ...] | None = None
+    is_external_study_url_secure: bool | None = None
 
 
 class Study(ResponseBody):
@@ -164,8 +179,46 @@ class Study(ResponseBody):
     currency_code: str = undocumented("")
 
 
+class ListedStudy(ResponseBody):
+    """A study as lists have it."""
+
+    id: str
+    name: str
+    internal_name: str | None = None
+    status: AnyStudyStatus = ""
+
+
 class StudyTransition(RequestBody):
     action: StudyAction
+
+
+class CostQuestion(RequestBody):
+    reward: int
+    total_available_places: int
+
+
+class CostAnswer(ResponseBody):
+    """Rewards with fee and taxes, in cents."""
+
+    total_cost: Whole
+
+
+class Amount(ResponseBody):
+    amount: Whole = 0
+    currency: str = ""
+
+
+class CostParts(ResponseBody):
+    rewards: Amount = Amount()
+    fees: Amount = Amount()
+    tax: Amount = Amount()
+
+
+class StudyCost(ResponseBody):
+    """What a study costs: in cents, rewards and bonuses apart."""
+
+    rewards: CostParts = CostParts()
+    bonuses: CostParts = CostParts()
 
 
 class _AnySubmission(ResponseBody):
@@ -232,6 +285,7 @@ class Group(ResponseBody):
     id: str
     name: str
     participant_count: int
+    is_deleted: bool = False
 
 
 class ParticipantIds(RequestBody):
@@ -346,3 +400,9 @@ class Page(ResponseBody, Generic[Item]):
 
     results: tuple[Item, ...]
     links: Links = Field(Links(), alias="_links", json_schema_extra={"undocumented": True})
+
+
+class KeySet(ResponseBody):
+    """The public keys with which Prolific signs links, as JSON Web Keys."""
+
+    keys: tuple[dict[str, Any], ...]

@@ -43,6 +43,12 @@ class Client:
     def read_balance(self, workspace: str) -> bodies.Balance:
         return self._ask(operations.READ_BALANCE, workspace)
 
+    def list_projects(self, workspace: str) -> list[bodies.Project]:
+        return list(self._list(operations.LIST_PROJECTS, workspace))
+
+    def create_project(self, workspace: str, *, title: str) -> bodies.Project:
+        return self._ask(operations.CREATE_PROJECT, workspace, sends=bodies.NewProject(title=title))
+
     # Studies
 
     def create_study(self, study: bodies.NewStudy) -> bodies.Study:
@@ -73,6 +79,20 @@ class Client:
 
     def _change_study(self, study: str, action: StudyAction) -> bodies.Study:
         return self._ask(operations.CHANGE_STUDY_STATUS, study, sends=bodies.StudyTransition(action=action))
+
+    def list_studies(self) -> list[bodies.ListedStudy]:
+        """Return all studies that the token may see, also drafts."""
+        return list(self._list(operations.LIST_STUDIES))
+
+    def read_cost(self, study: str, *, is_projected: bool = False) -> bodies.StudyCost:
+        """Return what a study has cost so far, or with `is_projected` what it will cost when all places are paid."""
+        query = {"is_projected": "true"} if is_projected else None
+        return _read(operations.READ_STUDY_COST, self._send(operations.READ_STUDY_COST, study, query=query))
+
+    def calculate_cost(self, *, reward: int, places: int) -> int:
+        """Return what a study would cost with fee and taxes, in cents."""
+        question = bodies.CostQuestion(reward=reward, total_available_places=places)
+        return self._ask(operations.CALCULATE_COST, sends=question).total_cost
 
     # Submissions
 
@@ -204,6 +224,12 @@ class Client:
     def pay_bonuses(self, bonuses: str) -> None:
         """Pay bonuses that were set up. Prolific pays AGAIN at every call: never repeat an uncertain one."""
         self._ask(operations.PAY_BONUSES, bonuses)
+
+    # Signed links
+
+    def read_keys(self) -> list[dict[str, Any]]:
+        """Return the public keys with which Prolific signs links, as JSON Web Keys."""
+        return list(self._ask(operations.READ_KEYS).keys)
 
     def _ask(self, operation: Operation[Answer], *ids: str, sends: bodies.RequestBody | None = None) -> Answer:
         return _read(operation, self._send(operation, *ids, sends=sends))

@@ -7,6 +7,8 @@ from annotation.recruitment.base import Entry, normalize_id
 
 PROVIDER = "prolific"
 PERSON, STUDY, SESSION = "PROLIFIC_PID", "STUDY_ID", "SESSION_ID"
+# What the address of a study on Prolific ends with: Prolific fills the ids in.
+PLACEHOLDERS = "&".join(f"{name}={{{{%{name}%}}}}" for name in (PERSON, STUDY, SESSION))
 LONGEST_ID = 200
 _OBJECT_ID = re.compile(r"[0-9a-f]{24}")
 # Values in links from scripts that had no id.

@@ -29,12 +29,25 @@ class Operation(Generic[Answer]):
 READ_USER = Operation[bodies.User]("GET", "/api/v1/users/me/", bodies.User)
 LIST_WORKSPACES = Operation[bodies.Page[bodies.Workspace]]("GET", "/api/v1/workspaces/", bodies.Page[bodies.Workspace])
 READ_BALANCE = Operation[bodies.Balance]("GET", "/api/v1/workspaces/{workspace_id}/balance/", bodies.Balance)
+LIST_PROJECTS = Operation[bodies.Page[bodies.Project]](
+    "GET", "/api/v1/workspaces/{workspace_id}/projects/", bodies.Page[bodies.Project]
+)
+CREATE_PROJECT = Operation[bodies.Project](
+    "POST", "/api/v1/workspaces/{workspace_id}/projects/", bodies.Project, sends=bodies.NewProject
+)
 
 CREATE_STUDY = Operation[bodies.Study]("POST", "/api/v1/studies/", bodies.Study, sends=bodies.NewStudy)
 READ_STUDY = Operation[bodies.Study]("GET", "/api/v1/studies/{id}/", bodies.Study)
 UPDATE_STUDY = Operation[bodies.Study]("PATCH", "/api/v1/studies/{id}/", bodies.Study, sends=bodies.StudyChanges)
 CHANGE_STUDY_STATUS = Operation[bodies.Study](
     "POST", "/api/v1/studies/{id}/transition/", bodies.Study, sends=bodies.StudyTransition
+)
+LIST_STUDIES = Operation[bodies.Page[bodies.ListedStudy]]("GET", "/api/v1/studies/", bodies.Page[bodies.ListedStudy])
+READ_STUDY_COST = Operation[bodies.StudyCost](
+    "GET", "/api/v1/studies/{id}/cost/", bodies.StudyCost, query=("is_projected",)
+)
+CALCULATE_COST = Operation[bodies.CostAnswer](
+    "POST", "/api/v1/study-cost-calculator/", bodies.CostAnswer, sends=bodies.CostQuestion
 )
 
 LIST_SUBMISSIONS = Operation[bodies.Page[bodies.ListedSubmission]](
@@ -99,5 +112,7 @@ SET_UP_BONUSES = Operation[bodies.Bonuses](
     "POST", "/api/v1/submissions/bonus-payments/", bodies.Bonuses, sends=bodies.NewBonuses
 )
 PAY_BONUSES = Operation[None]("POST", "/api/v1/bulk-bonus-payments/{id}/pay/", None)
+
+READ_KEYS = Operation[bodies.KeySet]("GET", "/.well-known/study/jwks.json", bodies.KeySet)
 
 OPERATIONS = tuple(value for value in list(globals().values()) if isinstance(value, Operation))

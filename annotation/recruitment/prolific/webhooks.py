@@ -20,6 +20,10 @@ class BadWebhook(Exception):
     """The webhook is not Prolific's, is too old, or cannot be read; the message says which."""
 
 
+class ForgedWebhook(BadWebhook):
+    """The signature is not Prolific's."""
+
+
 class Event(BaseModel):
     """What happened to `resource_id`, a submission or a study. Events come unordered: read the resource itself."""
 
@@ -40,7 +44,7 @@ def read_event(body: bytes, headers: Mapping[str, str], *, secret: str, now: dat
     timestamp = headers.get(SENT_AT, "")
     expected = sign(body, timestamp=timestamp, secret=secret)
     if not secret or not hmac.compare_digest(expected.encode(), headers.get(SIGNATURE, "").encode()):
-        raise BadWebhook("The signature is not Prolific's.")
+        raise ForgedWebhook("The signature is not Prolific's.")
     if not timestamp.isdecimal() or abs(now.timestamp() - int(timestamp)) > OLDEST.total_seconds():
         raise BadWebhook("The time of sending is too far from the server's clock.")
     try:

@@ -8,6 +8,7 @@ from results.actions.participants import NamedAnnotator
 from results.errors import CannotExport
 from results.management.people import PersonCommand
 from results.sentences import say_effects
+from studies.errors import StudyError
 from studies.permissions import Verb
 
 
@@ -32,7 +33,7 @@ class Command(PersonCommand):
             )
         try:
             forgotten = forget(annotator=person.annotator, **about)
-        except CannotExport as error:
+        except (CannotExport, StudyError) as error:
             raise CommandError(f"Nothing was deleted. {error}") from error
         self.stdout.write(f"{person.name} is forgotten. {say_effects('withdraw', forgotten.followed)}")
         self.stdout.write(

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 
-from annotation.models import Session
+from annotation.models import Session, Submission
 from results.exporting.rows import NotedEvent
 from results.models import Pseudonym
 from studies.actions.events import What
@@ -55,11 +55,13 @@ SUBJECTS = {
     "more": "more answers",
     "most": "limit of answers",
     "networks": "shared networks",
+    "personal": "data of a person",
     "provider": "IDs of people",
     "push": "push to the Hub",
     "seat": "released place",
     "session": "expired place",
     "slots": "place opened again",
+    "submission": "submission on Prolific",
     "times": "accepted times",
 }
 # Exported instead of an annotator, and of a researcher's text, which may be about one.
@@ -305,6 +307,11 @@ def _say_numbers(template: str) -> Callable[[str, Details], str]:
     return sentence
 
 
+def _say_flag(template: str) -> Callable[[str, Details], str]:
+    """Return a sentence that names what does not fit, in words."""
+    return lambda study, told: template.format(study=study, flag=Submission.Flag(told["flag"]).label)
+
+
 def _say_invitation(template: str) -> Callable[[str, Details], str]:
     return lambda study, told: template.format(whom=told["whom"] or "somebody", role=told["role"])
 
@@ -401,6 +408,10 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.HUB_PUSH_CANCELLED: _say_numbers("cancelled the push of the release {release} to {repository} on the Hub"),
     What.RELEASE_PUSHED: _say_numbers("pushed the release {release} of {study} to {repository} on the Hub"),
     What.PROVIDER_IDS_TAKEN: _say_numbers("downloaded the key to the pseudonyms in the release {release} of {study}"),
+    What.PERSONAL_DATA_TAKEN: _say_numbers("downloaded all data of {annotator}"),
+    What.PROVIDER_IDS_DELETED: _say_numbers(
+        "deleted the IDs of {people:annotator}, whose last session is older than this site keeps IDs"
+    ),
     What.WEBHOOK_MADE: _say_numbers("created the webhook to {host}: {topics}"),
     What.WEBHOOK_DELETED: _say_numbers("deleted the webhook to {host}"),
     What.WEBHOOK_KEY_CHANGED: _say_numbers("changed the key of the webhook to {host}"),
@@ -408,8 +419,23 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.WEBHOOK_SWITCHED_ON: _say_numbers("switched the webhook to {host} on again"),
     What.WEBHOOK_TRIED: _say_numbers("sent a test message to {host}"),
     What.DELIVERY_REPEATED: _say_numbers("sent a message about {topic} to {host} again"),
+    What.PANEL_MEMBERS_ADDED: _say_numbers("added {people:,} people to the panel"),
+    What.PANEL_MEMBER_REMOVED: _say_numbers("removed somebody from the panel"),
     What.PROLIFIC_ACCOUNT_CONNECTED: _say_numbers("saved a token of an account at Prolific"),
     What.PROLIFIC_ACCOUNT_REMOVED: _say_numbers("deleted the token of the account at Prolific"),
+    What.PROLIFIC_WORKSPACE_CHOSEN: _say_numbers("chose the workspace {workspace} to pay on Prolific"),
+    What.PROLIFIC_STUDY_DRAFTED: _say_numbers("drafted {study} on Prolific"),
+    What.PROLIFIC_STUDY_CHANGED: _say_numbers("changed the draft of {study} on Prolific"),
+    What.PROLIFIC_STUDY_PUBLISHED: _say_numbers("published {study} on Prolific: {places:place}"),
+    What.PROLIFIC_STUDY_PAUSED: _say_numbers("paused {study} on Prolific"),
+    What.PROLIFIC_STUDY_RESUMED: _say_numbers("resumed {study} on Prolific"),
+    What.PROLIFIC_PLACES_ADDED: _say_numbers("added places to {study} on Prolific: {places:place} now"),
+    What.PROLIFIC_STUDY_STOPPED: _say_numbers("stopped {study} on Prolific"),
+    What.PROLIFIC_WEBHOOKS_CONFIRMED: _say_numbers("connected webhooks of Prolific"),
+    What.SUBMISSION_FLAGGED: _say_flag("noted that a submission does not fit its session of {study}: {flag}"),
+    What.SUBMISSION_FITS: _say_flag("noted that a submission fits its session of {study} again; it was: {flag}"),
+    What.SUBMISSION_COMPLETED: _say_numbers("completed a submission on Prolific that was finished in {study}"),
+    What.IDENTITY_REFUTED: _say_numbers("ended a session of {study} whose submission is somebody else's on Prolific"),
     What.PAYMENTS_ORDERED: _say_numbers("ordered {payments:payment} for {study}: {currency} {amount} for {reasons}"),
     What.PAYMENT_CANCELLED: _say_numbers("cancelled a payment for {study}: {currency} {amount} for {reasons}"),
     What.PAYMENTS_REFUSED: _say_numbers("could not make {payments:payment} for {study}, {currency} {amount}: {why}"),

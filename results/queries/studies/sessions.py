@@ -9,7 +9,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, DurationField, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.models import Removal, Session, SessionState
+from annotation.models import Identity, Removal, Session, SessionState, Submission
 from annotation.models.sessions import OPEN_STATES, has_unlikely_times
 from results.queries.studies.progress import pseudonym_in
 from results.sentences import unlikely_times
@@ -26,11 +26,20 @@ SORTS: Mapping[str, tuple[str, str]] = {
     "seen": ("Last seen", "last_seen_at"),
     "minutes": ("Minutes", "took"),
 }
+# Sessions that do not fit their submissions on Prolific.
+UNFIT = Q(submission__flag__gt="") | Q(identity=Identity.MISMATCH)
+IDENTITIES: Mapping[str, str] = {
+    Identity.SIGNED: "Signed link",
+    Identity.CONFIRMED: "Confirmed by Prolific",
+    Identity.UNVERIFIED: "Not verified by Prolific yet",
+    Identity.MISMATCH: "Somebody else's submission",
+}
 _REVIEW = Q(state=SessionState.LEFT_OUT) | has_unlikely_times()
 STATES: Mapping[str, tuple[str, Q]] = {
     "open": ("In progress", Q(state__in=OPEN_STATES)),
     "finished": ("Finished", Q(state=SessionState.FINISHED)),
     "review": ("To review", _REVIEW),
+    "unfit": ("Does not fit Prolific", UNFIT),
     "other": ("Ended otherwise", ~Q(state__in=[*OPEN_STATES, SessionState.FINISHED])),
 }
 
@@ -41,7 +50,8 @@ class SessionLine:
 
     `more_time_at`: when its annotator requested more time, None if never. `evidence`: sentences on implausible times,
     "" if there is none or a researcher accepted them. `beside`: for an open session, the number of open ones that
-    started from its network, itself included; 0 if unknown.
+    started from its network, itself included; 0 if unknown. `remote`: the status of its submission on Prolific, `flag`:
+    what does not fit there, `identity`: who says that its ids are right; each in words, "" for nothing.
     """
 
     pk: int
@@ -57,6 +67,9 @@ class SessionLine:
     comment: str
     evidence: str
     beside: int
+    remote: str
+    flag: str
+    identity: str
 
 
 @dataclass(frozen=True)
@@ -113,7 +126,7 @@ def named_sessions(study: Study) -> QuerySet[Session]:
     """Return the sessions of `study` with the pseudonym of each annotator, and whether they withdrew."""
     withdrawals = Removal.objects.withdrawals().filter(project=study.project_id, annotator=OuterRef("annotator_id"))
     # Texts are deleted with consent; the session stays, as a record of payment.
-    sessions = Session.objects.filter(study=study)
+    sessions = Session.objects.filter(study=study).select_related("submission")
     same = Session.objects.filter(study=OuterRef("study"), network=OuterRef("network"), state__in=OPEN_STATES)
     counted = same.exclude(network="").order_by().values("network").annotate(n=Count("pk")).values("n")
     return sessions.annotate(
@@ -124,6 +137,7 @@ def named_sessions(study: Study) -> QuerySet[Session]:
 def session_line(session: Any) -> SessionLine:
     """Return one of `named_sessions` for display."""
     until = session.ended_at or session.last_seen_at
+    submission = getattr(session, "submission", None)
     return SessionLine(
         pk=session.pk,
         name=session.pseudonym or "",
@@ -138,4 +152,12 @@ def session_line(session: Any) -> SessionLine:
         comment="" if session.withdrew else session.comment,
         evidence=unlikely_times(session.time_evidence) if session.has_unlikely_times else "",
         beside=session.beside if session.state in OPEN_STATES else 0,
+        remote=submission.status.capitalize() if submission else "",
+        flag=Submission.Flag(submission.flag).label if submission and submission.flag else "",
+        identity=IDENTITIES.get(session.identity, ""),
     )
+
+
+def count_without_session(study: Study) -> int:
+    """Return how many submissions are flagged on Prolific whose participant has no session here."""
+    return Submission.objects.filter(prolific_study__study=study, session=None).exclude(flag="").count()

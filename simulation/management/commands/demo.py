@@ -22,7 +22,10 @@ from django.utils import timezone
 from whitenoise.compress import Compressor
 
 from annotation.actions.launching.launch import launch
-from annotation.models import Session
+from annotation.actions.recruiting.prolific_account import Owner, Wallet, save_account
+from annotation.actions.recruiting.prolific_draft import Draft
+from annotation.actions.recruiting.prolific_studies import write_draft
+from annotation.models import ProlificAccount, Seat, Session
 from predictions.actions.runs import request_run
 from predictions.models import Run
 from predictions.scorers import CannotLoad
@@ -32,7 +35,14 @@ from simulation.actions.local_run import run_in_process
 from simulation.actions.session_times import OPEN_BEFORE, backdate_sessions
 from simulation.demo.image_sets import ImageSet, describe_sets
 from simulation.demo.manifest import IMAGES, MANIFEST, SETS_MANIFEST, write_manifest, write_sets
-from simulation.demo.processes import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serve
+from simulation.demo.processes import (
+    LOOK_EVERY_SECONDS,
+    CannotServe,
+    check_all_run,
+    check_port_is_free,
+    platform_port,
+    serve,
+)
 from simulation.demo.scenes import SceneInstance, describe_instances
 from simulation.demo.study import (
     BASELINE_SLUG,
@@ -46,6 +56,9 @@ from simulation.demo.study import (
     image_set_study_files,
     study_files,
 )
+from simulation.management.commands.prolific_double import TOKEN
+from simulation.prolific_double.api import WORKSPACE_TITLE
+from simulation.prolific_double.server import WORKSPACE
 from studies.actions.events import What, record
 from studies.actions.imports.importer import import_files
 from studies.actions.lookup import full_name
@@ -92,6 +105,7 @@ class Command(BaseCommand):
             port = _demo_port()
             if not options["no_serve"]:
                 check_port_is_free(port)
+                check_port_is_free(platform_port(port))
             password = self._make_site()
             self._predict(with_worker=not options["no_serve"])
             if not options["no_serve"]:
@@ -123,6 +137,7 @@ class Command(BaseCommand):
         project = _project(user, PROJECT, "Drawn scenes")
         self._import("scenes", project, folder / MANIFEST, "jsonl", lambda: write_manifest(_scenes(), folder))
         self._run_studies(project, STAGES, folder)
+        _prepare_recruitment(project, user)
         sets = _project(user, SETS_PROJECT, "Drawn image sets")
         self._import("image sets", sets, folder / SETS_MANIFEST, "imagecode", lambda: write_sets(_sets(), folder))
         self._run_studies(sets, SET_STAGES, folder)
@@ -245,6 +260,28 @@ def _project(user: User, slug: str, name: str) -> Project:
     return project
 
 
+def _prepare_recruitment(project: Project, user: User) -> None:
+    """Save the local platform's account, and draft a study there for the places that are left, to be published."""
+    if ProlificAccount.objects.filter(project=project).exists():
+        return
+    wallet = Wallet(WORKSPACE_TITLE, "USD", 0, WORKSPACE)
+    owner = Owner("5f00000000000000000000aa", "A researcher", (wallet,))
+    save_account(project=project, token=TOKEN, owner=owner, by=user, now=_opening())
+    study = project.studies.get(slug=SLUG)
+    time, pay = study.design.time, study.design.pay
+    draft = Draft(
+        name=study.title,
+        description="<p>You will choose the image that fits a description.</p>",
+        reward=pay.per_session,
+        currency=pay.currency,
+        places=Seat.objects.filter(study=study, session=None, filled_at=None).count(),
+        minutes=time.estimated_minutes,
+        at_most=time.limit_minutes,
+        devices=("desktop", "tablet", "mobile"),
+    )
+    write_draft(study=study, draft=draft, by=user, now=_opening())
+
+
 def _stop_on_terminate() -> None:
     def stop(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -275,6 +312,8 @@ The demo runs on {site}
     user name {USER}, password {password}
   The project:                          {site}/projects/{PROJECT}/
   The study:                            {site}{_page(PROJECT, SLUG)}
+  Publish it on a local Prolific, whose participants are simulated:
+                                        {site}{reverse("study_recruit", args=[PROJECT, SLUG])}
   Studies about its images:             {site}{_page(PROJECT, FILTER_SLUG)}
                                         {site}{_page(PROJECT, BASELINE_SLUG)}
                                         {site}{_page(PROJECT, RATING_SLUG)}

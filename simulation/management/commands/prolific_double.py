@@ -8,8 +8,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from results.simulated import SIMULATED_STUDY
 from simulation.prolific_double.pages import set_switch
-from simulation.prolific_double.platform import FIRST_BALANCE, Refusal
+from simulation.prolific_double.rules import FIRST_BALANCE, Refusal
 from simulation.prolific_double.server import Double
 from simulation.prolific_double.switches import BY_KEY
 
@@ -44,11 +45,16 @@ class Command(BaseCommand):
             help="turn a switch on, or on for the next TIMES; may be given several times",
         )
 
+        parser.add_argument(
+            "--simulated", action="store_true", help="let sites mark whoever comes from its studies as simulated"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             double = Double(
                 options["folder"],
                 **{name: options[name] for name in ("token", "port", "balance", "slow_seconds")},
+                study_prefix=SIMULATED_STUDY if options["simulated"] else "",
             )
         except OverflowError as error:
             raise CommandError(f"--port is {options['port']}. Write a number from 0 to 65535.") from error
@@ -59,13 +65,15 @@ class Command(BaseCommand):
         with closing(double):
             for switch in options["switch"]:
                 _turn_on(double, switch)
-            self.stdout.write(
-                f"The local platform is at {double.address}/. Its API accepts the token {options['token']}."
-            )
+            if options["verbosity"]:
+                self.stdout.write(
+                    f"The local platform is at {double.address}/. Its API accepts the token {options['token']}."
+                )
             try:
                 double.run()
             except KeyboardInterrupt:
-                self.stdout.write("Stopped.")
+                if options["verbosity"]:
+                    self.stdout.write("Stopped.")
 
 
 def _turn_on(double: Double, text: str) -> None:

@@ -262,3 +262,23 @@ def test_a_success_that_cannot_be_read_is_uncertain() -> None:
         with pytest.raises(ProlificError, match="form that this version does not know") as read:
             client.read_user()
     assert (write.value.is_uncertain, read.value.is_uncertain) == (True, False)
+
+
+def test_drafts_are_listed_with_our_names_for_them(local: Local) -> None:
+    study = local.client.create_study(new_study(internal_name="lineup-vases-1"))
+    [listed] = local.client.list_studies()
+    assert (listed.id, listed.internal_name, listed.status) == (study.id, "lineup-vases-1", "UNPUBLISHED")
+
+
+def test_the_cost_of_a_study_has_fee_and_taxes_apart(local: Local) -> None:
+    """3 places of 4.00; the local platform takes a third."""
+    study = local.published()
+    cost = local.client.read_cost(study, is_projected=True).rewards
+    assert (cost.rewards.amount, cost.fees.amount, cost.tax.amount, cost.rewards.currency) == (1200, 400, 0, "USD")
+    assert local.client.read_cost(study).rewards.rewards.amount == 0
+    local.client.approve_submission(local.completed(study))
+    assert local.client.read_cost(study).rewards.rewards.amount == 400
+
+
+def test_a_cost_is_calculated_beforehand(local: Local) -> None:
+    assert local.client.calculate_cost(reward=400, places=3) == 1600

@@ -6,6 +6,7 @@ Ann and ben answered step 3 in pairs, both wanted; cleo step 4, dora a baseline 
 import csv
 import io
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,13 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from annotation.models import Annotator, Response
+from annotation.models import Annotator, PanelMember, Payment, ProlificStudy, Response, Submission
 from results.actions.erasure import forget
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym, Release, ReleasePseudonym
 from studies.models import Event, Project
-from tests.factories import NOON
+from tests.factories import NOON, member_of_panel
+from tests.people import digest_of
 from tests.removing import REMOVED, person, withdraw
 from tests.results.actions.test_image_exports import store_pictures
 from tests.results.queries.test_report_rows import make_whole_pipeline
@@ -93,7 +95,7 @@ def test_somebody_who_withdrew_before_may_be_forgotten_later(released: Release, 
     with pytest.raises(CommandError, match="no longer available"):
         write(released.project, "v1", tmp_path)
     forget(annotator=person("ben"), project=released.project, by="tests", now=REMOVED)
-    assert not Annotator.objects.filter(provider_id="ben").exists()
+    assert not Annotator.objects.filter(id_digest=digest_of("ben")).exists()
     assert len(table(write(released.project, "v1", tmp_path), "responses")) == 19
 
 
@@ -102,3 +104,42 @@ def test_nothing_is_deleted_when_the_frozen_rows_cannot_be_read(released: Releas
     with pytest.raises(CommandError, match="Nothing was deleted"):
         call_command("forget", "vases", provider_id="ben", yes=True)
     assert Response.objects.counted().filter(annotator=person("ben")).count() == 6
+
+
+@pytest.mark.parametrize("state", [Payment.State.PLANNED, Payment.State.UNCERTAIN])
+def test_nobody_is_forgotten_whose_pay_is_not_settled(state: Payment.State, released: Release) -> None:
+    pay(person("ben"), state)
+    with pytest.raises(CommandError, match="1 payment to this person is not settled yet"):
+        call_command("forget", released.project.slug, Pseudonym.objects.get(annotator=person("ben")).name, yes=True)
+    assert Response.objects.filter(annotator=person("ben")).exists()
+
+
+def test_what_was_paid_stays_in_the_books_without_saying_to_whom(released: Release) -> None:
+    payment = pay(person("ben"), Payment.State.PAID)
+    on_prolific = ProlificStudy.objects.create(
+        study=payment.study, internal_name="one", places=1, reward=1, currency="USD", created_at=NOON
+    )
+    submission = Submission.objects.create(
+        **{"prolific_study": on_prolific, "session": payment.session, "sealed_id": "sealed", "id_digest": "d"},
+        **{"status": "APPROVED", "entered_code": "ABC", "read_at": NOON},
+    )
+    forget(annotator=person("ben"), project=released.project, by="tests", now=REMOVED)
+    payment.refresh_from_db()
+    submission.refresh_from_db()
+    assert (payment.amount, payment.annotator, payment.session, payment.note) == (Decimal("1.50"), None, None, "")
+    assert (submission.session, submission.sealed_id, submission.entered_code) == (None, "", "")
+
+
+def test_somebody_of_a_panel_is_forgotten_with_their_address(released: Release) -> None:
+    member_of_panel("ann@example.org", project=released.project)
+    PanelMember.objects.update(annotator=person("ben"))
+    forget(annotator=person("ben"), project=released.project, by="tests", now=REMOVED)
+    assert not PanelMember.objects.exists()
+
+
+def pay(who: Annotator, state: Payment.State) -> Payment:
+    session = who.sessions.select_related("study").latest("pk")
+    return Payment.objects.create(
+        **{"study": session.study, "annotator": who, "session": session, "reason": "decided", "note": "for ben"},
+        **{"amount": Decimal("1.50"), "currency": "USD", "ordered_at": NOON, "state": state, "state_at": NOON},
+    )

@@ -18,6 +18,7 @@ from studies.actions.imports.importer import import_files
 from studies.actions.projects.datasets import set_dataset
 from studies.models import Event, Instance, Project, Question, Study
 from tests.factories import NOON, TESTS, draw_instance, make_launched, make_project, make_study
+from tests.people import digest_of
 from tests.removing import REMOVED
 from tests.results.describing import find, two_studies, write
 from tests.studies.real_data import REAL_DATA, needs_real_data
@@ -223,7 +224,7 @@ def test_what_somebody_wrote_who_is_forgotten_leaves_frozen_rows_and_what_others
     accepted: Study, tmp_path: Path
 ) -> None:
     assert in_order(released("find", tmp_path / "before") / "train_data.json")
-    ann = Annotator.objects.get(provider_id="ann")
+    ann = Annotator.objects.get(id_digest=digest_of("ann"))
     forget(annotator=ann, project=accepted.project, by=TESTS, now=REMOVED)
     again = released("find", tmp_path / "after")
     assert json.loads((again / "data.json").read_bytes()) == {}
@@ -235,7 +236,7 @@ def test_what_somebody_wrote_who_is_forgotten_leaves_frozen_rows_and_what_others
 
 def test_a_description_whose_retriever_is_forgotten_is_accepted_no_more(accepted: Study, tmp_path: Path) -> None:
     assert len(in_order(released("find", tmp_path / "before") / "train_data.json")) == 2
-    dora = Annotator.objects.get(provider_id="dora")
+    dora = Annotator.objects.get(id_digest=digest_of("dora"))
     forget(annotator=dora, project=accepted.project, by=TESTS, now=REMOVED)
     again = released("find", tmp_path / "after")
     # Dora was one of the two who found ann's other description; the first is found by ben and cleo.

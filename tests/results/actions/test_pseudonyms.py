@@ -3,6 +3,7 @@ import re
 import pytest
 
 from annotation.models import SessionState
+from background.sealed_secrets import unseal
 from results.actions import pseudonyms
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
@@ -21,8 +22,8 @@ def study() -> Study:
 
 
 def names(project: Project) -> dict[str, str]:
-    rows = Pseudonym.objects.filter(project=project).values_list("annotator__provider_id", "name")
-    return dict(rows)
+    rows = Pseudonym.objects.filter(project=project).values_list("annotator__sealed_id", "name")
+    return {unseal(person): name for person, name in rows}
 
 
 def test_everybody_gets_a_name_of_their_own(study: Study) -> None:

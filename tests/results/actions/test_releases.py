@@ -31,6 +31,7 @@ from studies.kinds import content_hash, get_kind
 from studies.models import Project, Question
 from tests.databases import kept
 from tests.factories import NOON, create_draft, make_person, make_project
+from tests.people import digest_of
 from tests.removing import exclude, withdraw
 from tests.results.actions.test_image_exports import store_pictures
 from tests.results.exporting.test_columnar import COLUMNS, digests
@@ -100,7 +101,9 @@ def test_mlcroissant_finds_the_description_valid_and_reads_all_by_it_and_no_id_o
     pipeline: Project, format: str, tmp_path: Path
 ) -> None:
     for number, person in enumerate(PEOPLE):
-        Annotator.objects.filter(provider_id=person).update(provider_id=f"5f3{number}c0ffee5f3{number}c0ffee")
+        Annotator.objects.filter(id_digest=digest_of(person)).update(
+            **Annotator.seal_id(f"5f3{number}c0ffee5f3{number}c0ffee")
+        )
     folder = release(tmp_path, format=format)
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert len(files) >= 6
@@ -152,7 +155,9 @@ def test_the_card_is_written_from_the_studies(pipeline: Project, tmp_path: Path)
     assert about["license"] == "cc-by-4.0"
     assert about["configs"][0]["data_files"] == [{"split": "test", "path": "data/test-*"}]
     assert [feature["name"] for feature in about["dataset_info"]["features"]] == COLUMNS
-    first, second = (ReleasePseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben"))
+    first, second = (
+        ReleasePseudonym.objects.get(annotator__id_digest=digest_of(person)).name for person in ("ann", "ben")
+    )
     made = [line for line in body.splitlines() if line.startswith("### ")]
     assert [line.split(":")[0] for line in made[:3]] == ["### best-vase", "### step-4", "### baseline"]
     for study in pipeline.studies.all():
@@ -216,7 +221,7 @@ def test_no_file_of_a_release_names_anybody_as_the_site_does(pipeline: Project, 
 
 def test_a_release_is_no_longer_given_out_once_somebody_in_it_has_withdrawn(pipeline: Project, tmp_path: Path) -> None:
     before = table(release(tmp_path / "one", format="jsonl"), "responses")
-    name = ReleasePseudonym.objects.get(annotator__provider_id="ben").name
+    name = ReleasePseudonym.objects.get(annotator__id_digest=digest_of("ben")).name
     assert (before["worker"] == name).sum() == 6
     withdraw(pipeline, "ben")
     with pytest.raises(CommandError, match="Somebody whose answers are in the release v1 has withdrawn"):
@@ -294,14 +299,14 @@ def test_rows_that_were_tampered_with_are_refused(pipeline: Project, tmp_path: P
 
 def test_somebody_who_comes_while_a_release_is_frozen_is_not_in_it(pipeline: Project) -> None:
     study = pipeline.studies.get(slug="best-vase")
-    ann = Annotator.objects.get(provider_id="ann")
+    ann = Annotator.objects.get(id_digest=digest_of("ann"))
     assert {row.worker for row in given_responses(study, {ann.pk: "A-1"})} == {"A-1"}
 
 
 def test_somebody_who_comes_while_an_export_is_written_is_not_in_it(pipeline: Project) -> None:
     study = pipeline.studies.get(slug="best-vase")
     name_annotators(project=pipeline)
-    newcomer = Pseudonym.objects.get(annotator__provider_id="ben")
+    newcomer = Pseudonym.objects.get(annotator__id_digest=digest_of("ben"))
     answers = Response.objects.filter(study=study)
     assert answers.filter(annotator=newcomer.annotator).exists()
     newcomer.delete()

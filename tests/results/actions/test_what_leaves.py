@@ -27,6 +27,7 @@ from tests.factories import (
     questions,
     sit_down,
 )
+from tests.people import digest_of
 from tests.results.queries.test_report_rows import make_whole_pipeline
 
 
@@ -49,7 +50,7 @@ def table(project: Project, format: str, study: str, folder: Path) -> pd.DataFra
 
 
 def annotator(person: str) -> Annotator:
-    return Annotator.objects.get(provider_id=person)
+    return Annotator.objects.get(id_digest=digest_of(person))
 
 
 def take_out(project: Project) -> None:

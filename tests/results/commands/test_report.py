@@ -32,7 +32,7 @@ def test_every_format_is_written_twice_the_same_and_names_nobody(format: str, tm
     assert all(content == written[1][file] for file, content in written[0].items() if not file.endswith(".pdf"))
     assert [len(content) for content in written[0].values()] == [len(content) for content in written[1].values()]
     assert f"report.{format}" in written[0]
-    people = list(Annotator.objects.values_list("provider_id", flat=True))
+    people = [each.provider_id for each in Annotator.objects.all()]
     assert len(people) == 4
     assert not [
         who

@@ -16,6 +16,7 @@ from results.models import Export, Pseudonym
 from results.queries.exports.export_rows import count_rows, exported_rows
 from studies.models import Event, Study
 from tests.factories import NOON, answer, make_member, make_person, questions, sit_down
+from tests.people import digest_of, opened
 
 pytestmark = pytest.mark.django_db
 ANN = "5f3000c0ffee5f3000c0ffee"
@@ -39,7 +40,7 @@ def answered(study: Study) -> Study:
 
 
 def name_of(person: str) -> str:
-    return Pseudonym.objects.get(annotator__provider_id=person).name
+    return Pseudonym.objects.get(annotator__id_digest=digest_of(person)).name
 
 
 def said(command: str, *args: str, **options: Any) -> str:
@@ -111,13 +112,13 @@ def test_what_cannot_be_done_gets_a_sentence(
 def test_forgetting_leaves_no_row_with_that_id_and_lets_others_answer(answered: Study) -> None:
     export = request_export(study=answered, format="responses", by=make_person("rita"), now=NOON)
     make_export(export=export, now=lambda: NOON)
-    ann = Annotator.objects.get(provider_id=ANN).pk
+    ann = Annotator.objects.get(id_digest=digest_of(ANN)).pk
     told = said("forget", "birds", provider_id=ANN, yes=True)
     assert "Deleted: answers 2 (every version), sessions 1, files " in told
     assert rows_about(ann) == {}
     assert not any(ANN in str(row) for row in every_text())
     # Its rows say which answers they were; what ben said stays, and both places are free.
-    assert list(Response.objects.values_list("annotator__provider_id", flat=True)) == ["ben", "ben"]
+    assert list(opened(Response.objects.values_list("annotator__sealed_id", flat=True))) == ["ben", "ben"]
     assert Slot.objects.filter(annotator=None, answered_at=None).count() == 2
     assert sorted(Decision.objects.values_list("answers", "votes")) == [
         (0, {}),
@@ -158,11 +159,11 @@ def test_whoever_is_known_elsewhere_is_forgotten_in_one_project_only(answered: S
     answer(session, questions(session.study)[0], "none")
     name_annotators(project=other)
     said("forget", "birds", provider_id=ANN, yes=True)
-    assert Annotator.objects.filter(provider_id=ANN).exists()
-    assert list(Session.objects.filter(annotator__provider_id=ANN).values_list("study__slug", flat=True)) == [
+    assert Annotator.objects.filter(id_digest=digest_of(ANN)).exists()
+    assert list(Session.objects.filter(annotator__id_digest=digest_of(ANN)).values_list("study__slug", flat=True)) == [
         "maps-step-3"
     ]
-    assert list(Pseudonym.objects.filter(annotator__provider_id=ANN).values_list("project__slug", flat=True)) == [
-        "maps"
-    ]
-    assert Response.objects.counted().filter(annotator__provider_id=ANN).count() == 1
+    assert list(
+        Pseudonym.objects.filter(annotator__id_digest=digest_of(ANN)).values_list("project__slug", flat=True)
+    ) == ["maps"]
+    assert Response.objects.counted().filter(annotator__id_digest=digest_of(ANN)).count() == 1

@@ -23,6 +23,7 @@ from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
 from studies.actions.projects.datasets import set_dataset
 from studies.models import Instance, Study
 from tests.factories import NOON, TESTS, make_project
+from tests.people import digest_of
 from tests.removing import REMOVED as LATER
 from tests.results.describing import find, launched, make_set, two_studies, write
 
@@ -59,7 +60,7 @@ def test_what_was_accepted_leaves_and_nothing_else() -> None:
     asked = Decision.objects.get(study=search, state="accepted").question
     assert row.task == f"static-a/response-{asked.source_id}"
     # Writers leave under the names that are given, and with who withdrew go the texts.
-    ann = Annotator.objects.get(provider_id="ann")
+    ann = Annotator.objects.get(id_digest=digest_of("ann"))
     assert [row.worker for row in descriptions_of_studies([search], {ann.pk: "A-1"})] == ["A-1"]
     removals.withdraw(annotator=ann, project=tell.project, by=TESTS, now=LATER)
     assert list(descriptions_of_project(tell.project)) == []
@@ -152,7 +153,7 @@ def test_what_reports_are_told_of_descriptions_that_were_written() -> None:
     tell, search = some_of_each()
     Response.objects.filter(answer__text="The red one.").update(writing={"keys": 9, "pastes": 2})
     Response.objects.filter(answer__text="The blue one.").update(writing={"keys": 90, "pastes": 0})
-    facts, ann = study_facts(search), Annotator.objects.get(provider_id="ann")
+    facts, ann = study_facts(search), Annotator.objects.get(id_digest=digest_of("ann"))
     described = [(facts.described[question.id], question.outcome) for question in facts.questions]
     assert {(each.text, each.writer, each.pasted, outcome) for each, outcome in described} == {
         ("The red one.", ann.pk, True, Outcome.ACCEPTED),

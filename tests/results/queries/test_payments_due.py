@@ -25,6 +25,7 @@ from tests.annotation.test_lobby import MINUTE, make_roles, wait
 from tests.annotation.test_responses import send
 from tests.annotation.test_withdrawn_texts import look
 from tests.factories import NOON, arrive_at_work, make_member
+from tests.people import digest_of
 from tests.removing import exclude, withdraw
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +46,7 @@ def live(sets: int = 6, **find: Any) -> tuple[Study, Study]:
 def owed(study: Study) -> dict[str, PersonOwed]:
     """Return what is owed to each person, by the provider's id."""
     name_annotators(project=study.project)
-    people = dict(Pseudonym.objects.values_list("name", "annotator__provider_id"))
+    people = {each.name: each.annotator.provider_id for each in Pseudonym.objects.select_related("annotator")}
     return {people[person.name]: person for person in all_amounts_due(study)}
 
 
@@ -169,7 +170,7 @@ def test_the_page_and_the_csv_say_the_same(client: Client) -> None:
     assert "<h2>Owed</h2>" in page
     text = client.get(f"/studies/{study.project.slug}/{study.slug}/owed.csv").content.decode()
     (row,) = csv.DictReader(io.StringIO(text))
-    assert row["annotator"] == Pseudonym.objects.get(annotator__provider_id="ben").name
+    assert row["annotator"] == Pseudonym.objects.get(annotator__id_digest=digest_of("ben")).name
     told = [row[name] for name in ("sessions", "answers", "endings", "currency", "for_sessions", "amount")]
     assert told == ["1", "1", "Finished (1)", "EUR", "0.40", "0.48"]
     # Nobody is owed anything where all of it is simulated.

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from annotation.actions.deciding import adjudication
-from annotation.models import Response
+from annotation.models import Annotator, Response
 from predictions.models import QUESTIONS, Prediction
 from results.queries.exports.export_rows import given_predictions
 from results.queries.reports.answers import facts_alone
@@ -16,6 +16,7 @@ from results.reports.build import report_of
 from studies.models import Project, Study
 from tests.annotation.test_pipeline import answer_all, launch_file, make_pipeline_project, make_step_4
 from tests.factories import NOON, arrive_at_work, create_draft, launch_study, make_model, make_person
+from tests.people import digest_of
 from tests.removing import withdraw
 
 pytestmark = pytest.mark.django_db
@@ -152,12 +153,12 @@ def test_an_answer_that_was_asked_for_later_is_told_from_the_first_ones_even_whe
     for person, choice in (("ann", "candidate-0"), ("ben", "candidate-1"), ("cleo", "candidate-1")):
         answer_all(arrive_at_work(study, person), choice)
     # Ann changes her mind when cleo has answered: a new row, later than cleo's, in the slot she always had.
-    first = Response.objects.get(annotator__provider_id="ann")
+    first = Response.objects.get(annotator__id_digest=digest_of("ann"))
     Response.objects.filter(pk=first.pk).update(is_current=False)
     first.pk, first.version, first.submission_id = None, 2, uuid4()
     first.save()
     (facts,) = project_facts(study.project).studies
-    by_person = dict(Response.objects.filter(is_current=True).values_list("annotator_id", "annotator__provider_id"))
+    by_person = {each.pk: each.provider_id for each in Annotator.objects.filter(responses__is_current=True)}
     added = {"ben": False, "cleo": True, "ann": False}
     assert {by_person[answer.annotator]: answer.added for answer in facts.answers} == added
     assert facts.parts[0].label_space.options == ["candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"]

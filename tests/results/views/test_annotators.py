@@ -6,6 +6,7 @@ from pytest_django import DjangoAssertNumQueries
 from results.models import Pseudonym
 from studies.models import Project, Study
 from tests.factories import create_draft
+from tests.people import digest_of
 from tests.removing import withdraw
 from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
 
@@ -29,7 +30,7 @@ def rows(client: Client) -> dict[str, list[str]]:
 @pytest.mark.usefixtures("step_3")
 def test_everybody_but_who_withdrew_stands_there_by_pseudonym_with_what_their_answers_say(client: Client) -> None:
     found = rows(client)
-    names = {person: Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben")}
+    names = {person: Pseudonym.objects.get(annotator__id_digest=digest_of(person)).name for person in ("ann", "ben")}
     # Same choice on the first and the last of four questions: Wilson's interval of 2 of 4 is 15.0 to 85.0. Each took
     # 4.2 s; ann says None once, ben twice.
     assert [found[names["ann"]][column] for column in range(7)] == [

@@ -14,6 +14,7 @@ from studies.models import Instance, Membership, Question, Study
 from tests.factories import NOON, make_project
 from tests.jobs import run_now
 from tests.pages import words_of
+from tests.people import digest_of
 from tests.results.describing import find, launched, make_set, two_studies, write
 from tests.results.pipelines import STEP_3, STEP_4, by_key, go_on, open_study, project_of, sit_through
 
@@ -60,7 +61,7 @@ def test_a_question_about_an_instance_with_a_broken_key_has_a_link(client: Clien
 @pytest.mark.usefixtures("study")
 def test_answers_stand_side_by_side_with_who_gave_them(client: Client) -> None:
     asked = client.get(LIST).context["asked"]
-    ann, ben = (Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben"))
+    ann, ben = (Pseudonym.objects.get(annotator__id_digest=digest_of(person)).name for person in ("ann", "ben"))
     assert [(option.key, list(option.chosen_by)) for option in asked.options] == [
         ("candidate-0", []),
         ("candidate-1", [ann]),
@@ -198,7 +199,7 @@ def test_more_questions_take_no_more_queries(
     # its page, and the question with responses and names.
     with django_assert_num_queries(21):
         client.get(LIST)
-    go_on(study.sessions.get(annotator__provider_id="ben"), "candidate-0")
+    go_on(study.sessions.get(annotator__id_digest=digest_of("ben")), "candidate-0")
     client.get(LIST)
     assert listed(client) == ["vase-1", "vase-2", "vase-3"]
     with django_assert_num_queries(21):

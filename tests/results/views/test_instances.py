@@ -24,6 +24,7 @@ from tests.databases import kept
 from tests.factories import NOON, draw_image, make_instance, make_project
 from tests.jobs import run_now
 from tests.pages import signed_in, words_of
+from tests.people import digest_of
 from tests.removing import exclude, withdraw
 from tests.results.pipelines import BASELINE, STEP_3, make_pipeline, open_study, sit_through
 from tests.studies.test_names import BAD_KEYS, GOOD_KEYS
@@ -274,8 +275,8 @@ def test_what_somebody_answered_is_found_by_their_name(
     client: Client, project: Project, person: str, keys: list[str]
 ) -> None:
     name_annotators(project=project)
-    Response.objects.filter(annotator__provider_id="ben").update(is_current=False)
-    name = Pseudonym.objects.get(annotator__provider_id=person).name
+    Response.objects.filter(annotator__id_digest=digest_of("ben")).update(is_current=False)
+    name = Pseudonym.objects.get(annotator__id_digest=digest_of(person)).name
     assert listed(client, person=name) == keys
     assert listed(client, person=name, study="step-4") == []
 
@@ -339,11 +340,11 @@ def page_of(client: Client, key: str) -> str:
 
 def test_the_page_of_an_instance_says_which_answers_moved_it_where(client: Client, project: Project) -> None:
     page = page_of(client, "vase-1")
-    ann, ben = (Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben"))
+    ann, ben = (Pseudonym.objects.get(annotator__id_digest=digest_of(person)).name for person in ("ann", "ben"))
     way = page[page.index('id="timeline"') : page.index("</ol>", page.index('id="timeline"'))]
     assert 'accepted</span> <span title="candidate-1">Image 2</span>' in way
     assert way.index(ann) < way.index("rejected") < way.index(ben)
-    answer = Response.objects.get(annotator__provider_id="ann", question__instance__key="vase-1")
+    answer = Response.objects.get(annotator__id_digest=digest_of("ann"), question__instance__key="vase-1")
     assert f"{answer.shown_order.index('candidate-1') + 1} of 5" in page
     assert "always last" in page
     assert "4.2 s" in page
@@ -361,7 +362,7 @@ def test_votes_stand_under_what_people_chose_and_only_those_that_count(client: C
         ]
 
     client.get(f"{LIST}vase-1/")
-    ann, ben = (Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben"))
+    ann, ben = (Pseudonym.objects.get(annotator__id_digest=digest_of(person)).name for person in ("ann", "ben"))
     assert votes("vase-1") == [("candidate-1", "step-3", [ann], True)]
     assert votes("vase-0") == [("image", "step-4", [ben], True), ("candidate-0", "step-3", [ann], True)]
     both = client.get(f"{LIST}vase-1/").context["other_votes"]
@@ -468,8 +469,8 @@ def test_an_image_set_is_shown_whole_with_what_the_import_knew_of_its_descriptio
 
 
 def test_answers_that_do_not_count_are_told_apart(client: Client, project: Project) -> None:
-    Response.objects.filter(annotator__provider_id="ann").update(slot=None)
-    Response.objects.filter(annotator__provider_id="ben").update(is_current=False)
+    Response.objects.filter(annotator__id_digest=digest_of("ann")).update(slot=None)
+    Response.objects.filter(annotator__id_digest=digest_of("ben")).update(is_current=False)
     page = page_of(client, "vase-0")
     assert page.count("its place had gone to somebody else, not counted") == 1
     assert page.count("changed later") == 1
@@ -484,7 +485,7 @@ def test_an_answer_of_somebody_who_withdrew_is_not_shown_and_of_somebody_exclude
     page = page_of(client, "vase-0")
     assert "excluded, not counted" not in page
     assert "withdrawn, not counted" not in page
-    assert Pseudonym.objects.get(annotator__provider_id="ann").name not in page
+    assert Pseudonym.objects.get(annotator__id_digest=digest_of("ann")).name not in page
 
 
 def test_the_timeline_counts_right_answers_of_those_given(client: Client, project: Project) -> None:
@@ -628,7 +629,7 @@ def test_the_list_says_where_the_page_that_led_to_it_counted_others(client: Clie
 
 def test_figures_go_when_somebody_withdraws(client: Client, project: Project) -> None:
     assert listed(client, longer="4") == ["vase-0", "vase-1"]
-    ann = Annotator.objects.get(provider_id="ann")
+    ann = Annotator.objects.get(id_digest=digest_of("ann"))
     participants.withdraw(annotator=ann, project=project, by="tests", now=NOON)
     assert not InstanceFigures.objects.exists()
     # ben alone answered about them by now.

@@ -25,6 +25,7 @@ from studies.kinds import get_kind
 from studies.models import InstanceImage, Membership, PracticeQuestion, Project, Question, Study, StudyState
 from tests.factories import NOON, arrive_at_work, make_image, make_project
 from tests.pages import words_of
+from tests.people import digest_of
 from tests.removing import exclude, withdraw
 from tests.results.describing import find as find_image
 from tests.results.describing import two_studies, write
@@ -46,7 +47,7 @@ def project(researcher: User) -> Project:
 
 
 def name(person: str) -> str:
-    return Pseudonym.objects.get(annotator__provider_id=person).name
+    return Pseudonym.objects.get(annotator__id_digest=digest_of(person)).name
 
 
 @pytest.mark.usefixtures("project")
@@ -256,7 +257,9 @@ def test_the_numbers_of_a_person_begin_with_the_most_important(client: Client) -
     first, again = numbers_of(client, "ann")
     assert list(first)[:4] == ["Study", "State", "Answers", "Agreement with others (%)"]
     assert list(first)[4:6] == ["Agreement, 95 % interval (%)", "Median seconds"]
-    labels = (SessionState(Session.objects.get(study__slug="step-3", annotator__provider_id="ann").state).label,)
+    labels = (
+        SessionState(Session.objects.get(study__slug="step-3", annotator__id_digest=digest_of("ann")).state).label,
+    )
     assert (first["State"], again["State"]) == (*labels, SessionState.GIVEN_UP.label)
 
 
@@ -340,7 +343,7 @@ def test_people_excluded_are_counted_beside_all_people(client: Client, researche
 def test_flags_have_a_column_once_somebody_has_one(client: Client) -> None:
     head = '<th scope="col">Flags</th>'
     assert head not in client.get(PAGE).content.decode()
-    Session.objects.filter(annotator__provider_id="ann").update(state=SessionState.LEFT_OUT, ended_at=NOON)
+    Session.objects.filter(annotator__id_digest=digest_of("ann")).update(state=SessionState.LEFT_OUT, ended_at=NOON)
     assert head in client.get(PAGE).content.decode()
 
 
@@ -388,7 +391,7 @@ def test_answers_stand_as_they_were_shown_the_newest_first(client: Client) -> No
     page = page_of(client, "ann")
     assert keys(page) == ["again vase-0", "step-3 vase-1", "step-3 vase-0"]
     shown = page.context["answers"].object_list[1]
-    response = Response.objects.get(question=shown.asked.question, annotator__provider_id="ann")
+    response = Response.objects.get(question=shown.asked.question, annotator__id_digest=digest_of("ann"))
     assert [option.key for option in shown.asked.options] == response.shown_order
     assert [option.letter for option in shown.asked.options] == ["A", "B", "C", "D", ""]
     assert [option.key for option in shown.asked.options if option.is_own] == ["candidate-1"]
@@ -421,7 +424,7 @@ def test_answers_of_somebody_excluded_are_shown_and_do_not_count(client: Client,
 
 
 def test_a_withdrawn_persons_page_shows_their_sessions_and_no_answers(client: Client, project: Project) -> None:
-    Session.objects.filter(annotator__provider_id="ann").update(comment="I liked the vases.")
+    Session.objects.filter(annotator__id_digest=digest_of("ann")).update(comment="I liked the vases.")
     withdraw(project, "ann")
     page = page_of(client, "ann")
     assert "withdrew on" in words_of(page)
@@ -450,9 +453,9 @@ def test_texts_are_shown_until_their_author_withdraws(client: Client, researcher
 def test_a_forgotten_person_and_one_of_another_project_have_no_page(client: Client, project: Project) -> None:
     client.get(PAGE)
     gone = name("ann")
-    forget(annotator=Annotator.objects.get(provider_id="ann"), project=project, by="tests", now=NOON)
+    forget(annotator=Annotator.objects.get(id_digest=digest_of("ann")), project=project, by="tests", now=NOON)
     other = Pseudonym.objects.create(
-        project=make_project("other"), annotator=Annotator.objects.get(provider_id="ben"), name="A-34679"
+        project=make_project("other"), annotator=Annotator.objects.get(id_digest=digest_of("ben")), name="A-34679"
     )
     for unknown in (gone, other.name):
         page = client.get(f"{PAGE}{unknown}/")
@@ -476,7 +479,7 @@ def test_somebody_who_only_skipped_and_practised_has_a_page_without_answers(clie
 
 def test_what_may_be_done_leads_from_the_page(client: Client, project: Project) -> None:
     arrive_at_work(Study.objects.get(slug="again"), "eve")
-    session = Session.objects.get(annotator__provider_id="eve")
+    session = Session.objects.get(annotator__id_digest=digest_of("eve"))
     actions = [f"/people/{{}}/{act}/" for act in ("exclude", "withdraw")] + [f"/sessions/{session.pk}/free/"]
     page = page_of(client, "eve").content.decode()
     assert all(act.format(name("eve")) in page for act in actions)
@@ -487,7 +490,7 @@ def test_what_may_be_done_leads_from_the_page(client: Client, project: Project) 
 
 def test_flags_stand_in_words_until_the_times_are_accepted(client: Client, project: Project) -> None:
     times = TimeEvidence(4, 4, claimed=2, possible=2, least=8, is_too_quick=True, claims_too_much=False)
-    sessions = Session.objects.filter(annotator__provider_id="ann", study__slug="again")
+    sessions = Session.objects.filter(annotator__id_digest=digest_of("ann"), study__slug="again")
     sessions.update(time_evidence=asdict(times))
     page = page_of(client, "ann")
     assert page.context["line"].flags == ["Unlikely times"]

@@ -11,6 +11,7 @@ from results.actions import cached_statistics
 from studies.models import Question, Study
 from tests.factories import NOON
 from tests.pages import words_of
+from tests.people import digest_of
 from tests.removing import exclude
 from tests.results.pipelines import STEP_3, by_key, go_on, open_study, project_of, sit_through
 
@@ -27,7 +28,7 @@ def study(researcher: User) -> Study:
         choices = {"vase_1": second or "candidate-0", "vase_2": "candidate-3", "vase_3": last}
         sit_through(study, person, by_key(vase_0=first, **choices))
     for person, key in (("ben", "vase-3"), ("cleo", "vase-3"), ("cleo", "vase-1")):
-        skip(Session.objects.get(annotator__provider_id=person), key)
+        skip(Session.objects.get(annotator__id_digest=digest_of(person)), key)
     return study
 
 

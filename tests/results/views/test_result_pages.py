@@ -12,6 +12,7 @@ from results.reports.build import report_of
 from results.reports.facts import ProjectFacts
 from studies.models import Project, Study
 from tests.factories import create_draft
+from tests.people import digest_of
 from tests.removing import withdraw
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
@@ -43,7 +44,7 @@ def test_the_results_of_a_study_are_its_own_answers(client: Client) -> None:
     assert table(client, STUDY, "decisions")[0] == ["all", "all", "4", "0", "0", "4", "0", "2", "1", "1"]
     assert table(client, STUDY, "rates")[0][1:7] == ["none", "all", "all", "8", "3", "37.50"]
     # Both say any image twice and None once, and differ once: 3/4 observed; ann 3/4 and ben 2/4 any image, so 1/2.
-    names = [Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben")]
+    names = [Pseudonym.objects.get(annotator__id_digest=digest_of(person)).name for person in ("ann", "ben")]
     assert table(client, STUDY, "pairs")[0][1:7] == [" and ".join(names), "1", "any image / None", "4", "75.00", "0.50"]
     annotators = client.get("/studies/vases/step-3/annotators/").content.decode()
     assert all(f">{name}</a>" in annotators for name in names)

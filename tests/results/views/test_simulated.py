@@ -7,6 +7,7 @@ from django.test import Client
 from annotation.models import Session
 from results.simulated import SIMULATED_STUDY
 from studies.models import Project
+from tests.people import digest_of
 from tests.results.pipelines import STEP_3, STEP_4, open_study, project_of, sit_through
 
 NOTICE = "Simulated: 1 of 2 annotators of step-3."
@@ -30,7 +31,7 @@ def project(researcher: User) -> Project:
 
 @pytest.mark.usefixtures("project")
 def test_the_head_of_the_results_says_what_a_program_answered_and_no_card_repeats_it(client: Client) -> None:
-    Session.objects.filter(annotator__provider_id="ben").update(provider_study_id=f"{SIMULATED_STUDY}1")
+    Session.objects.filter(annotator__id_digest=digest_of("ben")).update(provider_study_id=f"{SIMULATED_STUDY}1")
     page = client.get("/projects/vases/results/").content.decode()
     head, _, cards = page.partition("</h1>")
     assert NOTICE in head
@@ -46,7 +47,7 @@ def test_tables_that_leave_say_in_their_name_that_a_program_answered(client: Cli
     tables = {"/projects/vases/results/funnel": "vases-funnel", f"{STUDY}results/decisions": "vases-step-3-decisions"}
     for address, name in tables.items():
         assert name_of(address) == f'attachment; filename="{name}.{form}"'
-    Session.objects.filter(annotator__provider_id="ben").update(provider_study_id=f"{SIMULATED_STUDY}1")
+    Session.objects.filter(annotator__id_digest=digest_of("ben")).update(provider_study_id=f"{SIMULATED_STUDY}1")
     for address, name in tables.items():
         assert name_of(address) == f'attachment; filename="{name}-simulated.{form}"'
 
@@ -55,5 +56,5 @@ def test_tables_that_leave_say_in_their_name_that_a_program_answered(client: Cli
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_says_that_a_program_answered(client: Client, page: str) -> None:
     assert "Simulated:" not in client.get(page).content.decode()
-    Session.objects.filter(annotator__provider_id="ben").update(provider_study_id=f"{SIMULATED_STUDY}1")
+    Session.objects.filter(annotator__id_digest=digest_of("ben")).update(provider_study_id=f"{SIMULATED_STUDY}1")
     assert NOTICE in client.get(page).content.decode()

@@ -2,12 +2,13 @@
 
 from datetime import timedelta
 from decimal import Decimal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
 
 from annotation.recruitment.prolific.connection import ProlificError
+from annotation.recruitment.prolific.signed_links import ExpiredLink, ForgedLink, Link, verify
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
 from tests.prolific import DONE, NOON, Local, new_study
@@ -109,3 +110,54 @@ def test_a_switch_is_turned_off(local: Local) -> None:
     local.switch(Switch.TOKEN_REVOKED)
     local.switch(Switch.TOKEN_REVOKED, "off")
     assert local.client.read_user()
+
+
+def signed_link(local: Local) -> tuple[str, dict[str, str]]:
+    """Return a signed link, and its query."""
+    study = local.published(is_external_study_url_secure=True)
+    link = local.play("open", submission=local.taken(study))["url"]
+    return link, dict(parse_qsl(urlsplit(link).query))
+
+
+def check_link(local: Local, query: dict[str, str], *, minutes: float = 0) -> None:
+    link = Link(query, "annotate.example.org", WORKSPACE)
+    token = query.get("prolific_token", "")
+    verify(token, keys=local.client.read_keys(), link=link, now=NOON + timedelta(minutes=minutes))
+
+
+def test_links_are_signed_where_the_study_wants_it(local: Local) -> None:
+    link, query = signed_link(local)
+    assert link.index("PROLIFIC_PID") < link.index("prolific_token")
+    check_link(local, query)
+    with pytest.raises(ExpiredLink):
+        check_link(local, query, minutes=3)
+    assert "prolific_token" not in local.play("open", submission=local.taken(local.published()))["url"]
+
+
+@pytest.mark.parametrize(
+    ("switch", "error"),
+    [
+        (Switch.LINKS_UNSIGNED, ForgedLink),
+        (Switch.LINKS_FORGED, ForgedLink),
+        (Switch.LINKS_OF_OTHERS, ForgedLink),
+        (Switch.LINKS_EXPIRED, ExpiredLink),
+    ],
+)
+def test_tokens_can_be_wrong(local: Local, switch: Switch, error: type[Exception]) -> None:
+    local.switch(switch)
+    with pytest.raises(error):
+        check_link(local, signed_link(local)[1])
+
+
+def test_the_key_can_be_replaced(local: Local) -> None:
+    before = local.client.read_keys()
+    assert local.client.read_keys() == before
+    local.switch(Switch.SIGNING_KEY_REPLACED, "1")
+    _, query = signed_link(local)
+    assert local.client.read_keys() != before
+    check_link(local, query)
+
+
+def test_keys_are_public(local: Local) -> None:
+    local.switch(Switch.TOKEN_REVOKED)
+    assert httpx.get(f"{local.double.address}/.well-known/study/jwks.json").json()["keys"][0]["alg"] == "RS256"

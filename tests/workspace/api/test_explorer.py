@@ -16,6 +16,7 @@ from tests.databases import kept
 from tests.factories import NOON, make_model
 from tests.jobs import run_now
 from tests.pages import signed_in
+from tests.people import digest_of
 from tests.results.pipelines import make_pipeline
 from tests.results.views.test_instances import NARROWED
 from tests.workspace.api.asking import API, Script, script_of
@@ -87,7 +88,7 @@ def test_a_filter_gives_the_instances_that_it_gives_on_the_page(
     about = {"kind": "image_to_text", "caption_rule": instance.caption_rule, "source_row": 1, "created_at": NOON}
     Prediction.objects.create(model=model, instance=instance, is_right=True, **about)
     name_annotators(project=project)
-    ann = Pseudonym.objects.get(annotator__provider_id="ann").name
+    ann = Pseudonym.objects.get(annotator__id_digest=digest_of("ann")).name
     client = signed_in(researcher)
     for query, keys in (({"model": "CLIP 2"}, ["vase-3"]), ({"person": ann}, ["vase-0", "vase-1"])):
         assert keys_of(script, query) == keys_on_page(client, query) == keys

@@ -41,10 +41,15 @@ PRIVATE = {
     "/projects/birds/delete/cancel/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # Without a name.
     "/projects/birds/groups/": owners_alone((FINE, 409)),
+    # Without an address.
+    "/projects/birds/panel/": owners_alone((FINE, 409)),
+    "/projects/birds/panel/1/remove/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # Without a token.
     "/projects/birds/prolific/": owners_alone((FINE, 409)),
     # Under a key that the site does not have.
     "/projects/birds/prolific/try/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/prolific/webhooks/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/prolific/workspace/": owners_alone((ELSEWHERE, ELSEWHERE)),
     "/projects/birds/prolific/remove/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # Without an address; with none of the choices.
     "/projects/birds/webhooks/": owners_alone((FINE, 409)),
@@ -69,6 +74,7 @@ PRIVATE = {
     "/projects/birds/people/A-34679/reopen/": changing((409, 409)),
     "/projects/birds/people/": all_alike(LOOK),
     "/projects/birds/people/A-34679/": all_alike(LOOK),
+    "/projects/birds/people/A-34679/data.json": owners_alone(LOOK),
     "/projects/birds/people/find/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/results/": all_alike(LOOK),
     "/projects/birds/people-and-models/": all_alike(LOOK),
@@ -83,6 +89,19 @@ PRIVATE = {
     "/studies/birds/birds-step-3/results/": all_alike(LOOK),
     "/studies/birds/birds-step-3/results/cost.csv": all_alike(LOOK),
     "/studies/birds/birds-step-3/recruit/": changing(LOOK),
+    # No workspace is chosen, and nothing is on Prolific.
+    "/studies/birds/birds-step-3/prolific/": changing((ELSEWHERE, ELSEWHERE)),
+    "/studies/birds/birds-step-3/prolific/own-form/": changing((ELSEWHERE, NOT_ALLOWED)),
+    "/studies/birds/birds-step-3/prolific/foresee/": changing((NOT_ALLOWED, FINE)),
+    "/studies/birds/birds-step-3/prolific/publish/": {
+        **changing((ELSEWHERE, ELSEWHERE)),
+        "editor": (ELSEWHERE, 403),
+    },
+    "/studies/birds/birds-step-3/prolific/places/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    **{
+        f"/studies/birds/birds-step-3/prolific/{action}/": changing((NOT_ALLOWED, ELSEWHERE))
+        for action in ("pause", "resume", "stop", "refresh")
+    },
     "/studies/birds/birds-step-3/questions/": all_alike(LOOK),
     "/studies/birds/birds-step-3/annotators/": all_alike(LOOK),
     "/studies/birds/birds-step-3/owed/": all_alike(LOOK),
@@ -193,6 +212,8 @@ PRIVATE = {
 PUBLIC = {
     *("/sign-in/", "/healthz", "/readyz"),
     *("/invitations/x/", "/forgotten/", "/forgotten/sent/", "/forgotten/x/y/", "/account/mail/x/"),
+    # What people of a panel see has its own tests.
+    *("/panel/", "/panel/link/", "/panel/sign-in/x/", "/panel/sign-out/", "/panel/1/start/"),
     # Where no provider is configured there is nothing.
     *("/sign-in/elsewhere/", "/sign-in/elsewhere/back/"),
 }
@@ -233,6 +254,7 @@ NO_PAGES = {
     *("/projects/birds/results/cost.csv", "/studies/birds/birds-step-3/results/cost.csv"),
     f"/projects/birds/charts/{DIGEST}.svg",
     *("/projects/birds/report/md/", "/exports/1/download/", "/releases/1/provider-ids/", "/imports/1/problems/"),
+    "/projects/birds/people/A-34679/data.json",
     *("/studies/birds/birds-step-3/preview/", "/studies/birds/birds-step-3/picture/"),
     "/projects/birds/new-study/pictures/best_of_n/",
 }
@@ -259,9 +281,9 @@ FORMS_OF_EDITORS = {
 }
 FORMS_OF_OWNERS = FORMS_OF_EDITORS | {
     *("find_person", "invite_member", "cancel_invitation", "change_role", "remove_member"),
-    "project_groups",
+    *("project_groups", "project_panel", "project_panel_remove"),
     *("rename_project", "archive_project"),
-    *("prolific_account", "prolific_account_try", "prolific_account_remove"),
+    *("prolific_account", "prolific_account_try", "prolific_account_remove", "prolific_webhooks"),
     *("study_review_session", "study_bonuses", "project_money_check", "project_payment", "reject_submission"),
     "send_refused_again",
     *("webhooks", "webhook_key", "webhook_try", "webhook_delete"),

@@ -5,7 +5,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from annotation.models import Decision, Payment, ProlificAccount, Session
+from annotation.models import Decision, PanelMember, Payment, ProlificAccount, Session
 from background.models import Job
 from making.models import Pipeline
 from predictions.models import Model, Run
@@ -23,6 +23,7 @@ from tests.factories import (
     make_prolific_study,
     make_study,
     make_submission,
+    member_of_panel,
     sit_down,
 )
 from tests.workspace.views.addresses import DIGEST
@@ -58,6 +59,7 @@ def make_what_the_addresses_name() -> str:
     Model.objects.filter(pk=make_model(project).pk).update(id=1)
     _webhook(project)
     ProlificAccount.objects.create(project=project, sealed_token="lost", user_id="5f00", saved_at=NOON)
+    PanelMember.objects.filter(pk=member_of_panel("ann@example.org", project=project).pk).update(id=1)
     _pushed_release(study)
     StoredChart.objects.create(project=project, digest=DIGEST, values=CHART, svg="<svg/>", drawn_at=NOON, asked_at=NOON)
     return researcher.get_username()

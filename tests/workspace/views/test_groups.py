@@ -12,6 +12,7 @@ from annotation.models import Annotator, GroupMember
 from studies.models import Event, Project, Study
 from tests.factories import NOON, TESTS, create_draft, make_member, make_project
 from tests.pages import signed_in, words_of
+from tests.people import opened
 
 pytestmark = pytest.mark.django_db
 PAGE = "/projects/vases/groups/"
@@ -33,7 +34,7 @@ def declare(owner: Client, people: str, *, group: str = "testers", **fields: Any
 
 
 def members() -> set[str]:
-    return set(GroupMember.objects.values_list("annotator__provider_id", flat=True))
+    return set(opened(GroupMember.objects.values_list("annotator__sealed_id", flat=True)))
 
 
 def asking(project: Project) -> Study:

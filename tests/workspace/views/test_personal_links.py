@@ -13,6 +13,7 @@ from annotation.models import Annotator, Session
 from studies.models import Study
 from tests.factories import create_draft, launch_study, make_member
 from tests.pages import signed_in, words_of
+from tests.people import opened
 
 pytestmark = pytest.mark.django_db
 PAGE = "/studies/vases/best-vase/personal-links/"
@@ -31,7 +32,7 @@ def test_each_name_has_a_link_to_a_session_of_its_own_and_nothing_is_kept(settin
         assert link.startswith("https://lineup.example.org/take/")
         address = urlsplit(link)
         assert Client().post(f"{address.path}?{address.query}").status_code == 303
-    assert list(Session.objects.order_by("pk").values_list("annotator__provider_id", flat=True)) == [
+    assert list(opened(Session.objects.order_by("pk").values_list("annotator__sealed_id", flat=True))) == [
         "name:Anna",
         "name:José Ñandú",
     ]

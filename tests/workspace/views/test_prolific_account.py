@@ -13,14 +13,18 @@ from django.test import Client
 from django.views.debug import ExceptionReporter
 from pytest_django import Settings
 
+from annotation.actions.recruiting import webhooks
 from annotation.actions.recruiting.prolific_account import connect
 from annotation.models import ProlificAccount
 from annotation.recruitment.prolific.connection import Connection
 from background.sealed_secrets import unseal
+from simulation.prolific_double.api import SECOND_WORKSPACE
+from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
 from studies.models import Event
 from tests.factories import make_member, make_project
 from tests.prolific import TOKEN, Local, local_platform
+from throttle.counters import Verdict
 
 pytestmark = pytest.mark.django_db
 PAGE = "/projects/vases/prolific/"
@@ -161,7 +165,7 @@ def test_a_token_is_deleted(local: Local, owner: Client) -> None:
     assert list(whats) == [("prolific account connected", {}), ("prolific account removed", {})]
 
 
-@pytest.mark.parametrize("address", ["try/", "remove/"])
+@pytest.mark.parametrize("address", ["try/", "workspace/", "remove/"])
 def test_there_is_nothing_to_do_without_a_token(owner: Client, address: str) -> None:
     assert owner.post(f"{PAGE}{address}").status_code == 404
 
@@ -172,6 +176,89 @@ def test_owners_alone_see_and_change_it(local: Local, client: Client, role: str 
     project = make_project()
     client.force_login(make_member(project, role) if role else make_member(make_project("jugs"), "stranger"))
     assert client.get(PAGE).status_code == status
-    for address in ("", "try/", "remove/"):
+    for address in ("", "try/", "workspace/", "remove/"):
         assert client.post(f"{PAGE}{address}", {"token": TOKEN}).status_code == status
     assert not ProlificAccount.objects.exists()
+
+
+def connect_webhooks(owner: Client) -> str:
+    return owner.post(f"{PAGE}webhooks/", follow=True).content.decode()
+
+
+def test_webhooks_are_connected_and_shown(local: Local, owner: Client) -> None:
+    owner.post(PAGE, {"token": TOKEN})
+    ProlificAccount.objects.update(workspace_id="")
+    assert "Not connected. Choose a workspace first." in text(owner)
+    ProlificAccount.objects.update(workspace_id=WORKSPACE)
+    assert "Not connected yet. This is tried every minute." in text(owner)
+    page = connect_webhooks(owner)
+    assert "Prolific has confirmed that it sends webhooks here." in page
+    assert "Confirmed by Prolific" in page
+    account = ProlificAccount.objects.get()
+    for secret in (account.sealed_webhook_key, unseal(account.sealed_webhook_key)):
+        assert secret not in page
+    assert Event.objects.filter(what="prolific webhooks confirmed").count() == 1
+
+
+def test_why_webhooks_could_not_be_connected_is_said(local: Local, owner: Client) -> None:
+    owner.post(PAGE, {"token": TOKEN})
+    ProlificAccount.objects.update(workspace_id=WORKSPACE)
+    local.switch(Switch.AWAY)
+    assert "Prolific failed (503), so this may have been done or not." in connect_webhooks(owner)
+    assert "Not connected yet." in text(owner)
+
+
+def test_webhooks_are_connected_again_with_a_new_key(
+    local: Local, owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Something else may have replaced the key on Prolific."""
+    monkeypatch.setattr(webhooks, "hit", lambda **_: Verdict(allowed=True, retry_after=0, hits=1))
+    owner.post(PAGE, {"token": TOKEN})
+    ProlificAccount.objects.update(workspace_id=WORKSPACE)
+    keys = []
+    for _ in range(2):
+        connect_webhooks(owner)
+        keys.append(unseal(ProlificAccount.objects.get().sealed_webhook_key))
+    assert keys[0] != keys[1]
+    assert local.double.store.find("secret", WORKSPACE) == {"id": WORKSPACE, "value": keys[1]}
+
+
+def test_the_only_workspace_pays(local: Local, owner: Client) -> None:
+    page = owner.post(PAGE, {"token": TOKEN}, follow=True).content.decode()
+    assert "Pays from: Workspace of the local platform." in page
+    assert ProlificAccount.objects.get().workspace_id == WORKSPACE
+
+
+def test_of_several_workspaces_an_owner_chooses_the_one_that_pays(local: Local, owner: Client) -> None:
+    local.switch(Switch.SECOND_WORKSPACE)
+    page = owner.post(PAGE, {"token": TOKEN}, follow=True).content.decode()
+    assert "Which workspace pays?" in page
+    assert "Workspace of the local platform, USD 10,000.00 available" in page
+    assert "Second workspace of the local platform, USD 0.00 available" in page
+    assert "no workspace chosen yet" in text(owner)
+    refused = owner.post(f"{PAGE}workspace/", {"workspace": "5f0000000000000000000000"})
+    assert (refused.status_code, "Choose one of the workspaces." in refused.content.decode()) == (409, True)
+    page = owner.post(f"{PAGE}workspace/", {"workspace": SECOND_WORKSPACE}, follow=True).content.decode()
+    assert "Second workspace of the local platform pays from now on." in page
+    # A new token of the same account keeps the choice.
+    page = owner.post(PAGE, {"token": TOKEN}, follow=True).content.decode()
+    assert "Pays from: Second workspace of the local platform." in page
+    assert Event.objects.filter(what="prolific workspace chosen").count() == 1
+
+
+def test_a_workspace_is_not_chosen_while_prolific_is_away(local: Local, owner: Client) -> None:
+    owner.post(PAGE, {"token": TOKEN})
+    local.switch(Switch.AWAY)
+    page = owner.get(f"{PAGE}workspace/", follow=True).content.decode()
+    assert "Prolific failed (503). Try again later." in page
+
+
+def test_another_workspace_needs_webhooks_of_its_own(local: Local, owner: Client) -> None:
+    local.switch(Switch.SECOND_WORKSPACE)
+    owner.post(PAGE, {"token": TOKEN})
+    owner.post(f"{PAGE}workspace/", {"workspace": WORKSPACE})
+    connect_webhooks(owner)
+    assert "Confirmed by Prolific" in text(owner)
+    owner.post(f"{PAGE}workspace/", {"workspace": SECOND_WORKSPACE})
+    account = ProlificAccount.objects.get()
+    assert (account.sealed_webhook_key, account.webhooks_confirmed_at) == ("", None)

@@ -6,14 +6,15 @@ import pytest
 from django.test import Client
 
 from annotation.actions.answering.responses import open_slots
-from annotation.models import Response, Seat, Session, SessionState
+from annotation.models import Identity, ProlificStudy, Response, Seat, Session, SessionState, Submission
 from results.models import Pseudonym
 from studies.models import Event
 from tests.annotation.test_responses import send
-from tests.factories import arrive, arrive_at_work, launch_study, make_person, make_project, redesign
+from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_person, make_project, redesign
 from tests.pages import words_of
 
 pytestmark = pytest.mark.django_db
+STUDY = "/studies/vases/best-vase/"
 
 
 @pytest.fixture
@@ -128,3 +129,42 @@ def test_freeing_a_seat_needs_the_token_of_our_own_form() -> None:
     member = Client(enforce_csrf_checks=True)
     member.force_login(make_person("root", superuser=True))
     assert member.post(free(session)).status_code == 403
+
+
+@pytest.fixture
+def on_prolific() -> ProlificStudy:
+    """A study on Prolific, and Ann's submission, which waits for review though her session goes on."""
+    study = launch_study()
+    row = ProlificStudy.objects.create(
+        study=study, internal_name="vases-1", places=3, reward="4.00", currency="USD", created_at=NOON
+    )
+    fields = {"prolific_study": row, "status": "AWAITING REVIEW", "flag": "no_data", "read_at": NOON}
+    Submission.objects.create(**fields, session=arrive(study, "ann"), id_digest="a digest")
+    return row
+
+
+def test_what_prolific_says_of_a_session_stands_beside_it_in_words(owner: Client, on_prolific: ProlificStudy) -> None:
+    Session.objects.update(identity=Identity.UNVERIFIED)
+    page = words_of(owner.get(STUDY))
+    assert "Prolific: Awaiting review" in page
+    assert "Completed on Prolific, not here" in page
+    assert "Not verified by Prolific yet" in page
+    assert "1 session does not fit what Prolific says." in page
+    assert "never came here" not in page
+
+
+def test_sessions_that_do_not_fit_are_listed_alone(owner: Client, on_prolific: ProlificStudy) -> None:
+    arrive(launch_study(study="another"), "ben")
+    assert "1 session " in words_of(owner.get(f"{STUDY}?state=unfit"))
+    Submission.objects.update(flag="")
+    page = words_of(owner.get(f"{STUDY}?state=unfit"))
+    assert "No session matches." in page
+    assert "what Prolific says" not in page
+    Session.objects.update(identity=Identity.MISMATCH)
+    assert "Somebody else&#x27;s submission" in words_of(owner.get(f"{STUDY}?state=unfit"))
+
+
+def test_submissions_of_people_who_never_came_are_counted(owner: Client, on_prolific: ProlificStudy) -> None:
+    Submission.objects.update(session=None)
+    page = words_of(owner.get(STUDY))
+    assert "1 submission was completed on Prolific by people who never came here." in page

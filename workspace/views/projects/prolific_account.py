@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.actions.recruiting.prolific_account import (
     Owner,
+    choose_workspace,
     connect,
     find_owner,
     remove_account,
@@ -19,9 +20,11 @@ from annotation.actions.recruiting.prolific_account import (
 )
 from annotation.models import ProlificAccount
 from annotation.recruitment.prolific.connection import ProlificError
+from annotation.tasks import connect_webhooks
 from results.views.guards import project_view, signed_in_user
 from studies.models import Project
 from studies.permissions import Verb
+from workspace.views.projects.prolific_webhooks import webhooks_section
 
 
 @sensitive_post_parameters("token")
@@ -37,9 +40,35 @@ def prolific_account(request: HttpRequest, project: Project) -> HttpResponse:
         owner = try_token(token)
     except ProlificError as error:
         return _page(request, project, status=409, problem=error.sentence)
-    save_account(project=project, token=token, owner=owner, by=signed_in_user(request), now=timezone.now())
+    account = save_account(project=project, token=token, owner=owner, by=signed_in_user(request), now=timezone.now())
+    connect_webhooks.delay_on_commit(account.pk)
     messages.success(request, f"The token works and is saved. {_describe(owner)}")
-    return redirect("prolific_account", project.slug)
+    is_chosen = account.workspace_id or not owner.wallets
+    return redirect("prolific_account" if is_chosen else "prolific_workspace", project.slug)
+
+
+@project_view(Verb.MANAGE_PROLIFIC)
+@require_http_methods(["GET", "HEAD", "POST"])
+@sensitive_variables()
+def workspace(request: HttpRequest, project: Project) -> HttpResponse:
+    """Choose which of the account's workspaces pays."""
+    account = get_object_or_404(ProlificAccount.objects.select_related("project"), project=project)
+    try:
+        wallets = find_owner(connect(account)).wallets
+    except ProlificError as error:
+        messages.error(request, error.sentence)
+        return redirect("prolific_account", project.slug)
+    if request.method == "POST":
+        chosen = next((wallet for wallet in wallets if wallet.id == request.POST.get("workspace")), None)
+        if chosen is None:
+            return _page(request, project, status=409, wallets=wallets, unchosen="Choose one of the workspaces.")
+        choose_workspace(
+            account=account, workspace=chosen.id, title=chosen.title, by=signed_in_user(request), now=timezone.now()
+        )
+        connect_webhooks.delay_on_commit(account.pk)
+        messages.success(request, f"{chosen.title} pays from now on.")
+        return redirect("prolific_account", project.slug)
+    return _page(request, project, wallets=wallets)
 
 
 @project_view(Verb.MANAGE_PROLIFIC)
@@ -68,7 +97,7 @@ def remove(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _page(request: HttpRequest, project: Project, *, status: int = 200, **more: Any) -> HttpResponse:
     account = ProlificAccount.objects.filter(project=project).select_related("saved_by").first()
-    context = {"project": project, "account": account, **more}
+    context = {"project": project, "account": account, **webhooks_section(account), **more}
     return render(request, "workspace/prolific_account.html", context, status=status)
 
 

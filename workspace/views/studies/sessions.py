@@ -12,6 +12,7 @@ from annotation.actions.arriving import network_places
 from annotation.actions.ending import time_checks
 from annotation.models import Session, SessionState
 from annotation.models.sessions import OPEN_STATES
+from annotation.recruitment.base import normalize_id
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.views.form_values import read_field
@@ -31,7 +32,8 @@ def release_returned(request: HttpRequest, study: Study) -> HttpResponse:
     The researcher types the platform's id of the submission, and no page shows it: pages use pseudonyms only.
     """
     submission = read_field(request.POST, "submission")
-    session = Session.objects.filter(study=study, provider_session_id=submission, state__in=OPEN_STATES).first()
+    digests = Session.digests_of([submission, normalize_id(submission)])
+    session = Session.objects.filter(study=study, id_digest__in=digests, state__in=OPEN_STATES).first()
     if session is None:
         messages.error(
             request, "No open session of this study has that submission id. Copy the id from the platform's list."

@@ -27,8 +27,9 @@ from annotation.actions.arriving.draw_questions import count_ready
 from annotation.actions.launching import launch
 from annotation.actions.launching.study_jobs import cancel_study_job, is_large, last_study_job, request_launch
 from annotation.minimum_pay import is_underpaid, minimum_hourly_pay
-from annotation.models import EntryEvent, Session, SessionState, Slot
+from annotation.models import EntryEvent, ProlificAccount, Session, SessionState, Slot
 from annotation.models.sessions import has_unlikely_times
+from annotation.recruitment.prolific.entry import PLACEHOLDERS
 from background.tasks import send
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
@@ -44,8 +45,17 @@ from results.queries.studies.progress import (
     study_progress,
     suspicious_arrivals,
 )
+from results.queries.studies.prolific import prolific_state
 from results.queries.studies.question_reports import study_reports
-from results.queries.studies.sessions import SORTS, STATES, SessionFilter, read_filter, session_lines
+from results.queries.studies.sessions import (
+    SORTS,
+    STATES,
+    UNFIT,
+    SessionFilter,
+    count_without_session,
+    read_filter,
+    session_lines,
+)
 from results.queries.studies.skips import study_skips
 from results.reports.expected_precision import expected_precision_tables
 from results.reports.page_tables import page_table
@@ -67,7 +77,6 @@ from workspace.views.studies.overview_charts import overview_of
 from workspace.views.studies.study_form import locate_problems
 
 EXPORTS_SHOWN = 5
-PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 
 
 @dataclass(frozen=True)
@@ -170,7 +179,8 @@ def _count_sessions(study: Study) -> dict[str, int]:
         returned=Count("pk", filter=Q(state=SessionState.RETURNED)),
         for_review=Count("pk", filter=Q(state=SessionState.LEFT_OUT)),
         unlikely_times=Count("pk", filter=has_unlikely_times()),
-    )
+        unfit=Count("pk", filter=UNFIT),
+    ) | {"without_session": count_without_session(study)}
 
 
 ENTRY_SENTENCES = {
@@ -186,7 +196,7 @@ ENTRY_SENTENCES = {
         "digits for each ID, or set any_ids: true in the study file."
     ),
     EntryEvent.What.OTHER_PERSON: (
-        "opened a link that belongs to somebody else's session. They were sent away and nothing was changed."
+        "came with a link of somebody else's. They were sent away, or their session was ended when Prolific said so."
     ),
     EntryEvent.What.OTHER_STUDY: "came from a Prolific study that the study file does not list.",
     EntryEvent.What.NO_SEAT: (
@@ -331,15 +341,17 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
     return recruit_page(request, study, networks=study.open_networks)
 
 
-def recruit_page(request: HttpRequest, study: Study, *, networks: str, problem: str = "") -> HttpResponse:
-    """Return the Recruit page. networks: what its field contains; problem: why it was not saved."""
+def recruit_page(
+    request: HttpRequest, study: Study, *, networks: str, problem: str = "", places: str = "", places_problem: str = ""
+) -> HttpResponse:
+    """Return the Recruit page. networks, places: what its fields contain; the problems: why they were not saved."""
     take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
     recruitment = study.design.recruitment
     context = {
         "study": study,
         "may": may_do(request, study.project),
         "door": _entry_problems(study),
-        "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
+        "prolific_url": f"{take}?{PLACEHOLDERS}" if recruitment.prolific else "",
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
         "codes": used_codes(study),
         "own_network": network_of(request),
@@ -347,8 +359,19 @@ def recruit_page(request: HttpRequest, study: Study, *, networks: str, problem: 
         "network_problem": problem,
         "seats": count_seats(study),
         **_count_sessions(study),
+        **_on_prolific(study),
+        "places_typed": places,
+        "places_problem": places_problem,
     }
-    return render(request, "workspace/recruit.html", context, status=409 if problem else 200)
+    return render(request, "workspace/recruit.html", context, status=409 if problem or places_problem else 200)
+
+
+def _on_prolific(study: Study) -> dict[str, Any]:
+    """Return the state of the study on Prolific, as it was last read."""
+    if not study.design.recruitment.prolific:
+        return {}
+    account = ProlificAccount.objects.filter(project=study.project_id).first()
+    return {"prolific": prolific_state(study), "account": account}
 
 
 @never_cache

@@ -1,0 +1,33 @@
+from django.conf import settings
+from django.db import models
+
+from annotation.models.people import Annotator, NumberedRow
+from studies.models import Project
+
+
+class PanelMember(NumberedRow):
+    """A person of a project's own, known by a mail address, who signs in by a mailed link.
+
+    The same address is the same annotator in every project. Removing somebody deletes the row, and with it the address.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="panel")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="panels")
+    sealed_address = models.TextField(help_text="Encrypted; see background.sealed_secrets.")
+    address_digest = models.CharField(max_length=64, help_text="By which the address is found.")
+    added_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    added_at = models.DateTimeField()
+    link_sent_at = models.DateTimeField(null=True, blank=True, help_text="When a link was mailed last.")
+    signed_in_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a link was used last. Earlier links then end."
+    )
+
+    class Meta:
+        ordering = ("added_at", "pk")
+        constraints = (
+            models.UniqueConstraint(fields=("project", "address_digest"), name="in_a_panel_once"),
+            models.UniqueConstraint(fields=("project", "annotator"), name="one_address_in_a_panel"),
+        )
+        indexes = (models.Index(fields=("address_digest",), name="panel_by_address"),)

@@ -1,0 +1,476 @@
+"""Studies on Prolific, against the local platform: nothing happens twice, and what goes wrong has a sentence."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from pytest_django import Settings
+
+from annotation.actions.arriving.groups import set_group
+from annotation.actions.recruiting import prolific_people, prolific_studies
+from annotation.actions.recruiting.prolific_draft import Draft
+from annotation.actions.recruiting.prolific_people import find_people, group_prefix
+from annotation.actions.removing.removals import exclude, include
+from annotation.models import Annotator, ProlificAccount, ProlificStudy, SessionState
+from annotation.recruitment.prolific import bodies
+from annotation.tasks import update_prolific_people
+from background.sealed_secrets import seal
+from simulation.prolific_double.api import Result
+from simulation.prolific_double.server import WORKSPACE
+from simulation.prolific_double.switches import Switch
+from studies.actions.studies import change_state
+from studies.errors import StudyError
+from studies.models import CompletionCode, Event, Outcome, Study, StudyState
+from tests.factories import (
+    NOON,
+    PROLIFIC_DRAFT,
+    answer,
+    fresh,
+    launch_study,
+    make_person,
+    make_project,
+    questions,
+    sit_down,
+)
+from tests.prolific import TOKEN, Local, local_platform
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def local(tmp_path: Path, settings: Settings) -> Iterator[Local]:
+    with local_platform(tmp_path) as running:
+        settings.PROLIFIC_ADDRESS = running.double.address
+        settings.SITE_URL = "https://annotate.example.org"
+        yield running
+
+
+@pytest.fixture
+def by() -> User:
+    return make_person("ada")
+
+
+@pytest.fixture
+def study() -> Study:
+    """An open study whose project pays with the local platform's workspace."""
+    study = launch_study()
+    ProlificAccount.objects.create(
+        project=study.project, sealed_token=seal(TOKEN), user_id="5f00", workspace_id=WORKSPACE, saved_at=NOON
+    )
+    return study
+
+
+def drafted(study: Study, by: User, **changes: Any) -> ProlificStudy:
+    """Return a draft that Prolific has."""
+    draft = Draft(**{**vars(PROLIFIC_DRAFT), **changes})
+    row = prolific_studies.write_draft(study=study, draft=draft, by=by, now=NOON)
+    prolific_studies.send_draft(prolific_study=row, now=NOON)
+    return fresh(row)
+
+
+def published(study: Study, by: User, **changes: Any) -> ProlificStudy:
+    row = drafted(study, by, **changes)
+    prolific_studies.publish(prolific_study=row, by=by, now=NOON)
+    return fresh(row)
+
+
+def there(local: Local) -> list[dict[str, Any]]:
+    """Return the studies that the platform has."""
+    return local.double.store.list("study")
+
+
+def events(study: Study) -> list[str]:
+    mine = Event.objects.filter(study=study, what__startswith="prolific").order_by("pk")
+    return list(mine.values_list("what", flat=True))
+
+
+def refused(action: Callable[..., object], **given: Any) -> str:
+    with pytest.raises(StudyError) as raised:
+        action(now=NOON, **given)
+    return str(raised.value)
+
+
+def lose_reply(local: Local, monkeypatch: pytest.MonkeyPatch, method: str, ending: str) -> None:
+    """Have the platform do what the next request to such an address asks, and hang up."""
+    real, left = local.double.answer, [1]
+
+    def answer(asked: str, target: str, headers: Any, content: bytes) -> Result | None:
+        result = real(asked, target, headers, content)
+        if asked == method and target.endswith(ending) and left:
+            left.pop()
+            return None
+        return result
+
+    monkeypatch.setattr(local.double, "answer", answer)
+
+
+def test_a_draft_reaches_prolific_as_it_was_written(local: Local, study: Study, by: User) -> None:
+    row = drafted(study, by)
+    [remote] = there(local)
+    assert (row.remote_id, row.status, row.currency, row.reward) == (remote["id"], "UNPUBLISHED", "USD", Decimal(4))
+    assert {name: remote[name] for name in ("name", "reward", "total_available_places")} == {
+        "name": "Which vase?",
+        "reward": 400,
+        "total_available_places": 3,
+    }
+    assert remote["internal_name"] == row.internal_name
+    # A folder of the workspace that pays.
+    assert [(one.id, one.title) for one in local.client.list_projects(WORKSPACE)] == [
+        (remote["project"], "Lineup: vases")
+    ]
+    assert remote["external_study_url"] == (
+        f"https://annotate.example.org/take/{study.entry_name}/"
+        "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+    )
+    assert (row.published_at, row.due_at) == (None, None)
+    assert events(study) == ["prolific study drafted"]
+
+
+def test_every_ending_has_a_code_that_pays_nobody_unseen(local: Local, study: Study, by: User) -> None:
+    """The study pays by the session, so nobody finishes with few answers, and nobody waits in a lobby."""
+    row = drafted(study, by)
+    codes = {code["code"]: code for code in there(local)[0]["completion_codes"]}
+    mine = dict(CompletionCode.objects.filter(study=study).values_list("outcome", "code"))
+
+    def of(outcome: str) -> tuple[str, str, list[dict[str, str]]]:
+        code = codes.pop(mine[outcome])
+        return code["code_type"], code["actor"], code["actions"]
+
+    review = [{"action": "MANUALLY_REVIEW"}]
+    assert of(Outcome.FINISHED) == ("COMPLETED", "participant", review)
+    assert of(Outcome.UNLIKELY_TIMES) == ("OTHER", "participant", review)
+    assert of(Outcome.LEFT_OUT) == ("OTHER", "participant", review)
+    returned = [{"return_reason": "Withdrew consent", "action": "REQUEST_RETURN"}]
+    assert of(Outcome.NO_CONSENT) == ("NO_CONSENT", "participant", returned)
+    returned = [{"return_reason": "Did not pass the practice questions", "action": "REQUEST_RETURN"}]
+    assert of(Outcome.FAILED_CHECKS) == ("FAILED_ATTENTION_CHECK", "participant", returned)
+    [ours] = codes.values()
+    assert (ours["actor"], ours["actions"]) == ("researcher", review)
+    assert prolific_studies.researcher_code(row) == ours["code"]
+    assert prolific_studies.part_pay_code(row) == ""
+
+
+def test_a_workspace_that_may_has_a_code_to_pay_in_part(local: Local, study: Study, by: User) -> None:
+    row = drafted(study, by, pays_in_part=True)
+    codes = {code["code"]: code["actions"] for code in there(local)[0]["completion_codes"]}
+    assert codes[prolific_studies.part_pay_code(row)] == [{"action": "DYNAMIC_PAYMENT"}]
+    kept = prolific_studies.researcher_code(row), prolific_studies.part_pay_code(row)
+    row = drafted(study, by, pays_in_part=True, places=4)
+    assert (prolific_studies.researcher_code(row), prolific_studies.part_pay_code(row)) == kept
+
+
+def test_a_draft_written_again_changes_the_same_draft(local: Local, study: Study, by: User) -> None:
+    first = drafted(study, by)
+    again = drafted(study, by)
+    changed = drafted(study, by, places=5, reward=Decimal("4.50"))
+    assert first.pk == again.pk == changed.pk
+    [remote] = there(local)
+    assert (remote["total_available_places"], remote["reward"]) == (5, 450)
+    assert events(study) == ["prolific study drafted", "prolific study changed"]
+
+
+def test_a_draft_whose_reply_was_lost_is_found_again_by_its_name(
+    local: Local, study: Study, by: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = prolific_studies.write_draft(study=study, draft=PROLIFIC_DRAFT, by=by, now=NOON)
+    lose_reply(local, monkeypatch, "POST", "/studies/")
+    said = refused(prolific_studies.send_draft, prolific_study=row)
+    assert "it is not known whether this was done. Try again: nothing is done twice." in said
+    row = fresh(row)
+    assert (row.remote_id, row.problem, len(there(local))) == ("", said, 1)
+    prolific_studies.send_draft(prolific_study=row, now=NOON)
+    [remote] = there(local)
+    assert (fresh(row).remote_id, fresh(row).problem) == (remote["id"], "")
+
+
+def test_a_draft_that_is_being_created_is_not_created_by_a_second_click(local: Local, study: Study, by: User) -> None:
+    row = prolific_studies.write_draft(study=study, draft=PROLIFIC_DRAFT, by=by, now=NOON)
+    # The first request has begun and is not on Prolific yet.
+    ProlificStudy.objects.update(creation_sent_at=NOON)
+    assert "Try again in a minute" in refused(prolific_studies.send_draft, prolific_study=row)
+    assert there(local) == []
+    prolific_studies.send_draft(prolific_study=row, now=NOON + timedelta(minutes=1))
+    assert len(there(local)) == 1
+
+
+def test_a_draft_that_prolific_refuses_can_be_sent_again_at_once(local: Local, study: Study, by: User) -> None:
+    row = prolific_studies.write_draft(
+        study=study, draft=Draft(**{**vars(PROLIFIC_DRAFT), "at_most": 30}), by=by, now=NOON
+    )
+    said = refused(prolific_studies.send_draft, prolific_study=row)
+    assert "maximum_allowed_time: This must be at least 51." in said
+    assert fresh(row).problem == said
+    assert drafted(study, by).status == "UNPUBLISHED"
+    assert len(there(local)) == 1
+
+
+@pytest.mark.parametrize(
+    ("action", "before", "after"),
+    [
+        ("publish", [], "ACTIVE"),
+        ("pause", ["publish"], "PAUSED"),
+        ("resume", ["publish", "pause"], "ACTIVE"),
+        ("stop", ["publish"], "COMPLETED"),
+    ],
+)
+def test_a_change_whose_reply_was_lost_is_seen_to_have_happened(
+    local: Local,
+    study: Study,
+    by: User,
+    monkeypatch: pytest.MonkeyPatch,
+    action: str,
+    before: list[str],
+    after: str,
+) -> None:
+    row = drafted(study, by)
+    for one in before:
+        getattr(prolific_studies, one)(prolific_study=row, by=by, now=NOON)
+    known = events(study)
+    lose_reply(local, monkeypatch, "POST", "/transition/")
+    getattr(prolific_studies, action)(prolific_study=row, by=by, now=NOON)
+    assert (fresh(row).status, there(local)[0]["status"], fresh(row).problem) == (after, after, "")
+    assert len(events(study)) == len(known) + 1
+    # Once more, as a doubled click does, changes nothing.
+    getattr(prolific_studies, action)(prolific_study=row, by=by, now=NOON)
+    assert (fresh(row).status, len(events(study))) == (after, len(known) + 1)
+
+
+def test_publishing_has_submissions_read_from_then_on(local: Local, study: Study, by: User) -> None:
+    row = published(study, by)
+    assert (row.status, row.published_at, row.due_at) == ("ACTIVE", NOON, NOON)
+    assert events(study) == ["prolific study drafted", "prolific study published"]
+    event = Event.objects.get(what="prolific study published")
+    assert (event.by, event.details) == (by, {"number": row.pk, "places": 3})
+
+
+def test_a_published_study_is_drafted_no_more(local: Local, study: Study, by: User) -> None:
+    published(study, by)
+    said = refused(prolific_studies.write_draft, study=study, draft=PROLIFIC_DRAFT, by=by)
+    assert said == "The study is published on Prolific already. Add places there, or stop it first."
+
+
+def test_after_a_stopped_study_comes_another(local: Local, study: Study, by: User) -> None:
+    first = published(study, by)
+    prolific_studies.stop(prolific_study=first, by=by, now=NOON)
+    second = published(study, by)
+    assert first.pk != second.pk
+    assert [one["status"] for one in there(local)] == ["COMPLETED", "ACTIVE"]
+    assert prolific_studies.researcher_code(first) != prolific_studies.researcher_code(second)
+
+
+@pytest.mark.parametrize("state", [StudyState.PAUSED, StudyState.CLOSED])
+def test_only_an_open_study_is_published(local: Local, study: Study, by: User, state: StudyState) -> None:
+    row = drafted(study, by)
+    change_state(study=study, to=state, by=by, now=NOON)
+    row = ProlificStudy.objects.get()
+    said = refused(prolific_studies.publish, prolific_study=row, by=by)
+    assert said.startswith(f"The study here is {state.label.lower()}, so people could not take part.")
+    assert there(local)[0]["status"] == "UNPUBLISHED"
+
+
+SAID = {
+    Switch.BALANCE_LOW: "The balance of the workspace is too low for this. Top it up first.",
+    Switch.STUDY_REFUSED: "The study does not meet the platform's rules, so it was not published.",
+    Switch.TOKEN_REVOKED: "Prolific does not accept the token.",
+    Switch.AWAY: "Prolific failed (503). Try again later.",
+    Switch.RATE_LIMITED: "Prolific has too much to do at the moment. Try again in a minute.",
+    Switch.OTHER_CURRENCY: "The account pays in GBP now, and the reward of 4.00 was chosen in USD.",
+}
+
+
+@pytest.mark.parametrize("switch", SAID)
+def test_what_prevents_publishing_is_said_and_kept_until_it_works(
+    local: Local, study: Study, by: User, switch: Switch
+) -> None:
+    row = drafted(study, by)
+    local.switch(switch)
+    said = refused(prolific_studies.publish, prolific_study=row, by=by)
+    assert SAID[switch] in said
+    row = fresh(row)
+    assert (row.problem, row.status, row.due_at) == (said, "UNPUBLISHED", None)
+    assert there(local)[0]["status"] == "UNPUBLISHED"
+    local.switch(switch, "off")
+    prolific_studies.publish(prolific_study=row, by=by, now=NOON)
+    assert (fresh(row).status, fresh(row).problem) == ("ACTIVE", "")
+
+
+def test_places_are_only_raised(local: Local, study: Study, by: User) -> None:
+    row = published(study, by)
+    prolific_studies.raise_places(prolific_study=row, places=5, by=by, now=NOON)
+    prolific_studies.raise_places(prolific_study=row, places=5, by=by, now=NOON)
+    assert (fresh(row).places, there(local)[0]["total_available_places"]) == (5, 5)
+    assert events(study)[2:] == ["prolific places added"]
+    said = refused(prolific_studies.raise_places, prolific_study=row, places=4, by=by)
+    assert said == "The study has 5 places on Prolific, and can only get more. 4 would be fewer."
+
+
+def test_places_whose_reply_was_lost_are_added_once(
+    local: Local, study: Study, by: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = published(study, by)
+    lose_reply(local, monkeypatch, "PATCH", f"/studies/{row.remote_id}/")
+    prolific_studies.raise_places(prolific_study=row, places=5, by=by, now=NOON)
+    assert (fresh(row).places, there(local)[0]["total_available_places"]) == (5, 5)
+    assert events(study)[2:] == ["prolific places added"]
+
+
+def test_places_are_raised_while_paused_and_after_the_end(local: Local, study: Study, by: User) -> None:
+    row = published(study, by)
+    prolific_studies.pause(prolific_study=row, by=by, now=NOON)
+    prolific_studies.raise_places(prolific_study=row, places=4, by=by, now=NOON)
+    assert (fresh(row).places, fresh(row).status) == (4, "PAUSED")
+    prolific_studies.stop(prolific_study=row, by=by, now=NOON)
+    prolific_studies.raise_places(prolific_study=row, places=5, by=by, now=NOON)
+    assert (fresh(row).places, fresh(row).status) == (5, "ACTIVE")
+
+
+def test_places_that_the_balance_does_not_pay_are_refused(local: Local, study: Study, by: User) -> None:
+    """A place costs 4.00 and a third of it: of 10,000.00, 1,876 places are more than there is."""
+    row = published(study, by)
+    said = refused(prolific_studies.raise_places, prolific_study=row, places=1876, by=by)
+    assert "The balance of the workspace is too low" in said
+    assert (fresh(row).places, fresh(row).problem) == (3, said)
+
+
+def test_what_happens_on_prolific_is_read(local: Local, study: Study, by: User) -> None:
+    row = published(study, by)
+    local.client.approve_submission(local.completed(row.remote_id))
+    local.client.pause_study(row.remote_id)
+    cost = prolific_studies.refresh(prolific_study=row, now=NOON)
+    assert cost is not None
+    assert (cost.rewards.rewards.amount, cost.rewards.fees.amount) == (400, 133)
+    row = fresh(row)
+    assert (row.status, row.places, row.places_taken) == ("PAUSED", 3, 1)
+
+
+def test_a_status_that_is_not_published_is_kept_as_it_is(local: Local, study: Study, by: User) -> None:
+    row = published(study, by)
+    document = {**there(local)[0], "status": "UNDER INVESTIGATION"}
+    local.double.store.write("study", document)
+    local.double.store.commit()
+    prolific_studies.refresh(prolific_study=row, now=NOON)
+    assert fresh(row).status == "UNDER INVESTIGATION"
+
+
+def test_a_currency_that_changed_is_said_with_what_to_do(local: Local, study: Study, by: User) -> None:
+    row = published(study, by)
+    local.switch(Switch.OTHER_CURRENCY)
+    said = refused(prolific_studies.refresh, prolific_study=row)
+    assert said == "The account pays in GBP now, and the reward of 4.00 was chosen in USD. Stop the study."
+    assert refused(prolific_studies.raise_places, prolific_study=row, places=5, by=by) == said
+    assert fresh(row).problem == said
+
+
+def test_without_an_account_there_is_a_sentence(study: Study, by: User) -> None:
+    ProlificAccount.objects.update(workspace_id="")
+    row = prolific_studies.write_draft(study=study, draft=PROLIFIC_DRAFT, by=by, now=NOON)
+    assert "not chosen which workspace pays" in refused(prolific_studies.send_draft, prolific_study=row)
+    ProlificAccount.objects.all().delete()
+    assert "has no token of Prolific" in refused(prolific_studies.send_draft, prolific_study=row)
+    assert "has no token of Prolific" in fresh(row).problem
+
+
+# People who are kept out
+
+ANN, BEN, EVE, DAN = (f"60bf9310e8dec401be6e961{digit}" for digit in range(4))
+
+
+def members(local: Local, study: Study, what: str = "keep out") -> list[str]:
+    name = f"{group_prefix(study)}: {what}"
+    [group] = [one for one in local.client.list_groups(WORKSPACE) if one.name == name]
+    return local.client.list_group_members(group.id)
+
+
+def came(study: Study, person: str, **fields: Any) -> Annotator:
+    fields = {"state": SessionState.FINISHED, **fields}
+    return sit_down(study, person, **fields).annotator
+
+
+def test_who_was_excluded_or_blocked_is_kept_out_on_prolific(local: Local, study: Study, by: User) -> None:
+    other = launch_study(study.project, study="other-vase", recruitment={"any_ids": False})
+    exclude(annotator=came(other, ANN), project=study.project, reason="Careless", by=by, now=NOON)
+    blocked = came(other, BEN)
+    Annotator.objects.filter(pk=blocked.pk).update(blocked=True)
+    came(other, EVE)
+    row = published(study, by)
+    assert members(local, study) == [ANN, BEN]
+    for person, is_let_in in ((ANN, False), (BEN, False), (EVE, True), (DAN, True)):
+        if is_let_in:
+            local.taken(row.remote_id, person)
+        else:
+            with pytest.raises(AssertionError, match="not for this participant"):
+                local.taken(row.remote_id, person)
+
+
+def test_who_has_taken_part_is_kept_out_of_the_next_round(local: Local, study: Study, by: User) -> None:
+    came(study, ANN)
+    came(study, BEN, state=SessionState.GIVEN_UP)
+    came(study, EVE, state=SessionState.FAILED_CHECKS)
+    drafted(study, by)
+    assert members(local, study) == [ANN, EVE]
+
+
+def test_annotators_of_another_study_are_kept_out(local: Local, by: User) -> None:
+    project = make_project()
+    pilot = launch_study(project, study="pilot")
+    study = launch_study(project, study="test-split", eligibility=[{"rule": "not_in_study", "study": "pilot"}])
+    session = sit_down(pilot, ANN, state=SessionState.FINISHED)
+    answer(session, questions(pilot)[0], "candidate-0")
+    came(pilot, BEN)
+    people = find_people(study)
+    assert prolific_people.participant_ids(people.kept_out) == [ANN]
+    assert people.let_in is None
+
+
+def test_a_study_for_a_group_lets_only_that_group_in(local: Local, study: Study, by: User) -> None:
+    for_group = launch_study(study.project, study="for-group", eligibility=[{"rule": "in_group", "group": "test"}])
+    set_group(project=study.project, group="test", provider="prolific", people=[ANN, BEN, "no id"], by=by, now=NOON)
+    row = drafted(for_group, by)
+    assert members(local, for_group, "only these") == [ANN, BEN]
+    filters = {one["filter_id"] for one in there(local)[0]["filters"]}
+    assert filters == {"participant_group_blocklist", "participant_group_allowlist"}
+    # A list that changes later changes the group, also of a published study.
+    prolific_studies.publish(prolific_study=row, by=by, now=NOON)
+    set_group(project=study.project, group="test", provider="prolific", people=[BEN, EVE], by=by, now=NOON)
+    prolific_studies.refresh(prolific_study=row, now=NOON)
+    assert sorted(members(local, for_group, "only these")) == [BEN, EVE]
+
+
+def test_who_is_excluded_later_is_kept_out_within_minutes(local: Local, study: Study, by: User) -> None:
+    published(study, by)
+    other = launch_study(study.project, study="other-vase", recruitment={"any_ids": False})
+    exclude(annotator=came(other, ANN), project=study.project, reason="Careless", by=by, now=NOON)
+    assert members(local, study) == []
+    local.switch(Switch.AWAY)
+    update_prolific_people()
+    local.switch(Switch.AWAY, "off")
+    update_prolific_people()
+    assert members(local, study) == [ANN]
+    include(annotator=Annotator.objects.get(provider_id=ANN), project=study.project, by=by, now=NOON)
+    update_prolific_people()
+    assert members(local, study) == []
+
+
+def test_groups_are_made_once(local: Local, study: Study, by: User) -> None:
+    drafted(study, by)
+    drafted(study, by, places=7)
+    assert len(local.client.list_groups(WORKSPACE)) == 1
+    values = [one["selected_values"] for one in there(local)[0]["filters"]]
+    assert len(values) == 1
+
+
+def test_chosen_groups_and_ours_are_one_filter(local: Local, study: Study, by: User) -> None:
+    chosen = local.client.create_group(WORKSPACE, name="Careless elsewhere", participants=[DAN]).id
+    mine = bodies.SelectFilter(filter_id="participant_group_blocklist", selected_values=(chosen,))
+    rate = bodies.RangeFilter(filter_id="approval_rate", selected_range=bodies.Range(lower=98, upper=100))
+    row = drafted(study, by, filters=(rate, mine))
+    ours = next(one.id for one in local.client.list_groups(WORKSPACE) if one.id != chosen)
+    assert there(local)[0]["filters"] == [
+        {"filter_id": "approval_rate", "selected_range": {"lower": 98, "upper": 100}},
+        {"filter_id": "participant_group_blocklist", "selected_values": [chosen, ours]},
+    ]
+    assert len(row.details["filters"]) == 2
