@@ -118,7 +118,7 @@ def reviewed_sessions(study: Study, session: int | None = None) -> list[Reviewed
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     payments: dict[int, list[Payment]] = {pk: [] for pk in sessions}
     for payment in Payment.objects.filter(study=study, session__in=sessions).order_by("pk"):
-        payments[payment.session_id].append(payment)
+        payments[payment.session_id or 0].append(payment)
     return [
         ReviewedSession(
             submission=each,

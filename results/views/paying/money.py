@@ -159,12 +159,18 @@ def payment(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     context = {
         "project": project,
         "payment": row,
-        "name": Pseudonym.objects.get(project=project, annotator=row.annotator_id).name,
+        "name": name_of(row) or "somebody who was erased",
         "problem": problem,
         "may": may_do(request, project),
         **(_platform(row) if row.state == State.UNCERTAIN else {}),
     }
     return render(request, "results/pay/payment.html", context, status=409 if problem else 200)
+
+
+def name_of(row: Payment) -> str:
+    """Return the pseudonym of who is paid, "" if they were erased."""
+    found = Pseudonym.objects.filter(project=row.study.project_id, annotator=row.annotator_id)
+    return found.values_list("name", flat=True).first() or "" if row.annotator_id else ""
 
 
 def _platform(row: Payment) -> dict[str, Any]:

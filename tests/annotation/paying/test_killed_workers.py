@@ -86,7 +86,7 @@ def test_a_worker_that_is_killed_at_any_step_pays_nobody_twice(paying: Stage, st
         assert paying.paid() == BONUSES
 
 
-@pytest.mark.parametrize("step", range(1, MOST_STEPS, 3))
+@pytest.mark.parametrize("step", range(1, MOST_STEPS, 6))
 def test_workers_that_are_killed_again_and_again_pay_nobody_twice(paying: Stage, step: int) -> None:
     for again in range(8):
         with killed_at(step + again), suppress(Killed):

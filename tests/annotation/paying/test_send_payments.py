@@ -157,7 +157,7 @@ def test_a_submission_that_is_still_open_waits_and_one_that_was_returned_is_refu
     paying.approve()
     paying.minute(2)
     assert paying.states() == [State.PLANNED, State.REFUSED, State.PAID]
-    waits, refused, _ = Payment.objects.order_by("session").values_list("problem", flat=True)
+    waits, refused, _ = Payment.objects.order_by("session_id").values_list("problem", flat=True)
     assert waits == "The submission does not await review yet. It is tried again every minute."
     assert refused == "The submission is RETURNED on Prolific, so this is not possible. A bonus is."
     paying.local.play("complete", submission=later, code=DONE)
@@ -170,7 +170,7 @@ def test_a_submission_that_prolific_does_not_know_keeps_nobody_else_waiting(payi
     paying.bonus("1.50", "2.00")
     paying.minute(2)
     assert paying.states() == [State.REFUSED, State.PAID]
-    problem = Payment.objects.order_by("session").values_list("problem", flat=True)[0]
+    problem = Payment.objects.order_by("session_id").values_list("problem", flat=True)[0]
     assert "These did not take part: (a submission)" in problem
     assert "ffff" not in problem
 
@@ -272,3 +272,14 @@ def test_every_state_has_its_next_ones() -> None:
     assert PAYMENT_TRANSITIONS[State.PAID] == frozenset()
     # What may have been paid is only sent again after an owner's decision or a certain refusal.
     assert State.SENDING not in PAYMENT_TRANSITIONS[State.UNCERTAIN] | PAYMENT_TRANSITIONS[State.REQUESTED]
+
+
+def test_a_submission_whose_id_is_lost_keeps_nobody_else_waiting(paying: Stage) -> None:
+    Submission.objects.filter(session=paying.sessions[0]).update(sealed_id="under another key")
+    Submission.objects.filter(session=paying.sessions[1]).update(sealed_id="")
+    paying.approve()
+    paying.bonus("1.50", "1.50", "1.50")
+    paying.minute(2)
+    states = Payment.objects.order_by("session_id", "pk").values_list("state", flat=True)
+    assert list(states) == [State.REFUSED] * 4 + [State.PAID] * 2
+    assert (paying.paid("reward"), paying.paid()) == ([0, 0, 400], [0, 0, 150])

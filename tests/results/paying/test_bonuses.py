@@ -46,7 +46,7 @@ def test_bonuses_of_a_file_are_listed_with_sum_and_fee_and_then_ordered(paying: 
     assert "2 bonuses, USD 1.57, and about USD 0.52 fee: <strong>USD 2.09</strong>" in words_of(page)
     assert not Payment.objects.exists()
     assert "2 payments ordered, 1.57 in all" in words_of(confirm(owner, page))
-    assert list(Payment.objects.order_by("session").values_list("amount", "note")) == [
+    assert list(Payment.objects.order_by("session_id").values_list("amount", "note")) == [
         (Decimal("1.50"), "Careful, and quick"),
         (Decimal("0.07"), ""),
     ]
@@ -102,7 +102,7 @@ def test_bonuses_so_far_count_for_the_hourly_wage(paying: Stage, owner: Client) 
     paying.bonus("0.40", "1.20")
     page = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
     confirm(owner, page)
-    floor = Payment.objects.filter(reason="hourly_floor").order_by("session").values_list("session", "amount")
+    floor = Payment.objects.filter(reason="hourly_floor").order_by("session_id").values_list("session", "amount")
     assert list(floor) == [
         (paying.sessions[0].pk, Decimal("0.60")),
         (paying.sessions[2].pk, Decimal("1.00")),
