@@ -65,6 +65,11 @@ class ReviewedSession:
         return self.submission.status == SubmissionStatus.AWAITING_REVIEW and self.reward_payment is None
 
     @property
+    def is_lost(self) -> bool:
+        """Whether they finished here, lost their place on Prolific and are not paid yet."""
+        return self.is_finished and self.submission.status in LOST and not self.payments
+
+    @property
     def allows_parts(self) -> bool:
         return allows_parts(self.submission.prolific_study.details)
 
@@ -96,7 +101,7 @@ def review_of(study: Study) -> Review:
     for line in reviewed_sessions(study):
         if line.awaits_review:
             (found.ready if line.is_finished and not line.marks else found.marked).append(line)
-        elif line.is_finished and line.submission.status in LOST and not line.payments:
+        elif line.is_lost:
             found.lost.append(line)
         else:
             found.others.append(line)
