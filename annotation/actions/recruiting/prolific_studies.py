@@ -353,6 +353,9 @@ def _note_state(
 ) -> None:
     """Write what Prolific says of a study; the event is recorded if this changes something."""
     there = ProlificStudy.objects.select_for_update(of=("self",)).get(pk=row.pk)
+    if there.status not in _NOT_STARTED and remote.status in _NOT_STARTED:
+        # It was read before another request published it.
+        return
     before = there.status, there.places
     there.remote_id, there.status, there.problem = remote.id, remote.status, ""
     there.places = remote.total_available_places
