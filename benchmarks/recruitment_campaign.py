@@ -406,7 +406,8 @@ def _pay(campaign: Campaign) -> None:
             list(pool.map(lambda _: _order(), range(2)))
         _wait_until(lambda: time.monotonic() > began + 90 or not _payments(*unsettled), "")
     _wait_until(lambda: not _payments(*unsettled), "what was ordered is paid, refused or held")
-    print(f"Paid in {time.monotonic() - began:.0f} s.")
+    _wait_until(lambda: not _different(campaign), "every approval is mirrored")
+    print(f"Paid and mirrored in {time.monotonic() - began:.0f} s.")
 
 
 def _payments(*states: str) -> int:

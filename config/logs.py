@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 # The secret part of paths that work without signing in: a session, an invitation, a password reset, the confirmation of
-# a mail address, an image handle. tests/config/test_logs.py fails for a URL with such a part that is missing here; the
-# nginx example in docs/operating.md masks the same ones.
-SECRET_IN_PATH = re.compile(r"(?i)(/(?:s|invitations|forgotten/+[^/\s]+|account/+mail|images)/+)[^/?\s\"']+")
+# a mail address, an image handle, the address of Prolific's webhooks. tests/config/test_logs.py fails for a URL with
+# such a part that is missing here; the nginx example in docs/operating.md masks the same ones.
+SECRET_IN_PATH = re.compile(
+    r"(?i)(/(?:s|invitations|forgotten/+[^/\s]+|account/+mail|images|hooks/+prolific)/+)[^/?\s\"']+"
+)
 QUERY_STRING = re.compile(r"(?<=[^\s?])\?[^\s\"'?][^\s\"']*")
 # Characters that end a line, or hide a part of it in a terminal or viewer: controls, separators, changes of direction.
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")

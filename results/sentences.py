@@ -6,7 +6,19 @@ from typing import Any
 from analytics.work.answer_times import TimeEvidence
 from annotation.actions.removing.removals import RemovalEffects
 from annotation.actions.removing.reopen_places import ReopenedPlaces
+from annotation.models import Payment
 from studies.wording import format_count
+
+# State of a payment -> what tables say; its label says it whole.
+STATE_WORDS = {
+    Payment.State.PLANNED: "Planned",
+    Payment.State.SENDING: "Being sent",
+    Payment.State.REQUESTED: "Accepted",
+    Payment.State.PAID: "Paid",
+    Payment.State.UNCERTAIN: "Held",
+    Payment.State.REFUSED: "Refused",
+    Payment.State.CANCELLED: "Cancelled",
+}
 
 
 def effect_counts(change: str, followed: RemovalEffects | ReopenedPlaces) -> Sequence[tuple[str, int]]:

@@ -80,7 +80,7 @@ CHECK = Work(run=_compare, trouble="The ledger could not be compared with Prolif
 
 
 def _submissions(project: Project) -> QuerySet[Submission]:
-    found = Submission.objects.filter(prolific_study__study__project=project)
+    found = Submission.objects.filter(prolific_study__study__project=project).exclude(sealed_id="")
     return found.select_related("prolific_study__study", "session").order_by("pk")
 
 

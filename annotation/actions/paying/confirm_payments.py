@@ -46,7 +46,9 @@ def confirm_bonuses(client: Client, project: Project, now: Clock) -> None:
     at = now()
     rows = Payment.objects.filter(study__project=project, reason__in=BONUSES, state__in=WAITING)
     due = [row for row in rows if row.state_at > at - OFTEN or at.minute % 10 == 0]
-    for session, id_ in submission_ids(due).items():
+    ids = submission_ids(due)
+    sessions = {row.session_id: ids[row.pk] for row in due if row.pk in ids and row.session_id is not None}
+    for session, id_ in sessions.items():
         settle_session(session, client.read_submission(id_).bonus_payments, at)
     late = rows.filter(state=State.REQUESTED, state_at__lt=at - SHOWN_WITHIN)
     hold(move(list(late), to=State.UNCERTAIN, now=at), NOT_SHOWN, at)

@@ -72,7 +72,7 @@ def shown_on_prolific(payment: Payment) -> tuple[str, tuple[int, ...]]:
         account = ProlificAccount.objects.get(project=payment.study.project_id)
         client = connect(account)
         with client.within(SECONDS):
-            submission = client.read_submission(submission_ids([payment])[payment.session_id])
+            submission = client.read_submission(submission_ids([payment])[payment.pk])
     except (ProlificAccount.DoesNotExist, KeyError):
         raise CannotPay("Prolific cannot be asked: there is no token, or no submission.") from None
     except ProlificError as error:
@@ -85,7 +85,8 @@ def _is_shown(payment: Payment, now: datetime) -> bool:
     status, bonuses = shown_on_prolific(payment)
     if payment.reason in AFTER:
         return status == AFTER[payment.reason]
-    settle_session(payment.session_id, bonuses, now)
+    if payment.session_id is not None:
+        settle_session(payment.session_id, bonuses, now)
     payment_now = Payment.objects.get(pk=payment.pk)
     return payment_now.state == State.PAID
 

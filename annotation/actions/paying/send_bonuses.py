@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from analytics.work.ledger import in_cents, shown_payments
 from annotation.actions.paying.order_payments import BONUSES
 from annotation.actions.paying.payment_states import SECONDS_TO_CALL, Clock, State, hold, move
-from annotation.actions.paying.submission_ids import submission_ids, without_ids
+from annotation.actions.paying.submission_ids import refuse_unknown, without_ids
 from annotation.models import Payment, ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
@@ -65,7 +65,7 @@ def _claim(account: ProlificAccount, now: Clock) -> list[Payment]:
     first = planned.order_by("ordered_at", "pk").first()
     if first is None:
         return []
-    of_session: dict[int, Payment] = {}
+    of_session: dict[int | None, Payment] = {}
     for row in planned.filter(prolific_study=first.prolific_study_id).order_by("ordered_at", "pk").iterator():
         if len(of_session) < LARGEST_BATCH:
             of_session.setdefault(row.session_id, row)
@@ -73,12 +73,12 @@ def _claim(account: ProlificAccount, now: Clock) -> list[Payment]:
 
 
 def _send(client: Client, rows: Sequence[Payment], now: Clock) -> None:
-    ids = submission_ids(rows)
-    rows = _not_shown_yet(client, rows, ids, now)
+    known, ids = refuse_unknown(rows, now)
+    rows = _not_shown_yet(client, known, ids, now)
     if not rows:
         return
     prolific_study = cast(ProlificStudy, rows[0].prolific_study)
-    amounts = {ids[row.session_id]: row.amount for row in rows}
+    amounts = {ids[row.pk]: row.amount for row in rows}
     try:
         bonuses = client.set_up_bonuses(prolific_study.remote_id, amounts)
     except ProlificError as error:
@@ -96,7 +96,7 @@ def _not_shown_yet(client: Client, rows: Sequence[Payment], ids: Mapping[int, st
     """Return the rows that may be sent. Of those that were set up before, hold each that Prolific shows."""
     fresh = []
     for row in rows:
-        shown = row.remote_id and row.pk in shown_now(client, row, ids[row.session_id])
+        shown = row.remote_id and row.pk in shown_now(client, row, ids[row.pk])
         if shown:
             hold(move([row], to=State.UNCERTAIN, now=now()), SHOWN_ALREADY, now())
         else:
@@ -124,7 +124,7 @@ def _refuse(rows: Sequence[Payment], ids: Mapping[int, str], error: ProlificErro
     """
     if error.status in _LATER or error.is_uncertain or (error.status or 0) < 300:
         raise error
-    named = [row for row in rows if ids[row.session_id] in str(error.body)]
+    named = [row for row in rows if ids[row.pk] in str(error.body)]
     move(named or rows, to=State.REFUSED, now=now(), problem=without_ids(error))
     if named:
         move([row for row in rows if row.state == State.SENDING], to=State.PLANNED, now=now())

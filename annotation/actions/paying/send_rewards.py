@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from annotation.actions.paying.order_payments import REWARDS, Reason
 from annotation.actions.paying.payment_states import SECONDS_TO_CALL, Clock, State, hold, move
-from annotation.actions.paying.submission_ids import submission_ids, without_ids
+from annotation.actions.paying.submission_ids import refuse_unknown, submission_ids, without_ids
 from annotation.models import Payment, ProlificStudy
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
@@ -50,15 +50,15 @@ def send_rewards(client: Client, prolific_study: ProlificStudy, now: Clock) -> N
         return
     with client.within(SECONDS_TO_CALL):
         try:
-            ids = submission_ids(rows)
-            statuses = read_statuses(client, prolific_study, rows)
-            ready = [row for row in rows if not _settle(row, statuses.get(row.session_id), now)]
+            known, ids = refuse_unknown(rows, now)
+            statuses = read_statuses(client, prolific_study, known)
+            ready = [row for row in known if not _settle(row, statuses.get(row.pk), now)]
             in_bulk = [row for row in ready if row.pk not in alone]
             if len(in_bulk) > 1:
                 _approve_in_bulk(client, in_bulk, ids, now)
             for row in ready:
                 if row.state == State.SENDING:
-                    _ask_alone(client, prolific_study, row, ids[row.session_id], now)
+                    _ask_alone(client, prolific_study, row, ids[row.pk], now)
         except ProlificError as error:
             still = [row for row in rows if row.state == State.SENDING]
             move(still, to=State.PLANNED, now=now(), problem=without_ids(error))
@@ -66,17 +66,16 @@ def send_rewards(client: Client, prolific_study: ProlificStudy, now: Clock) -> N
 
 
 def read_statuses(client: Client, prolific_study: ProlificStudy, rows: Sequence[Payment]) -> dict[int, str]:
-    """Return the session of each row that Prolific has -> the status of its submission. Raises ProlificError.
+    """Return each row (by id) that Prolific has -> the status of its submission. Raises ProlificError.
 
     Lists have no status for those that were paid in part, so these are read one by one.
     """
-    sessions = {id_: session for session, id_ in submission_ids(rows).items()}
-    listed = client.list_submissions(prolific_study.remote_id)
-    statuses = {sessions[one.id]: one.status for one in listed if one.id in sessions}
-    parts = {row.session_id for row in rows if row.reason == Reason.PART}
-    for id_, session in sessions.items():
-        if session in parts & statuses.keys():
-            statuses[session] = client.read_submission(id_).status
+    ids = submission_ids(rows)
+    listed = {one.id: one.status for one in client.list_submissions(prolific_study.remote_id)}
+    statuses = {pk: str(listed[id_]) for pk, id_ in ids.items() if id_ in listed}
+    for row in rows:
+        if row.reason == Reason.PART and row.pk in statuses:
+            statuses[row.pk] = client.read_submission(ids[row.pk]).status
     return statuses
 
 
@@ -102,7 +101,7 @@ def impossible(status: str) -> str:
 def _approve_in_bulk(client: Client, rows: Sequence[Payment], ids: Mapping[int, str], now: Clock) -> None:
     rows = move(rows, to=State.UNCERTAIN, now=now())
     try:
-        client.approve_submissions([ids[row.session_id] for row in rows])
+        client.approve_submissions([ids[row.pk] for row in rows])
     except ProlificError as error:
         _settle_error(rows, error, now)
     else:
@@ -152,12 +151,12 @@ def _settle_error(rows: Sequence[Payment], error: ProlificError, now: Clock) -> 
 
 
 def settle_from_status(rows: Sequence[Payment], statuses: Mapping[int, str], at: datetime) -> None:
-    """Settle rows that wait for Prolific by the statuses of their submissions, by session.
+    """Settle rows that wait for Prolific by the statuses of their submissions.
 
     What is not done after ten minutes is asked for again: that never pays twice.
     """
     for row in rows:
-        status = statuses.get(row.session_id)
+        status = statuses.get(row.pk)
         if status == AFTER[row.reason]:
             move([row], to=State.PAID, now=at)
         elif status in FINAL:

@@ -7,8 +7,8 @@ from django.db import transaction
 from annotation.actions.paying.order_payments import VOID, CannotPay
 from annotation.actions.paying.payment_decisions import SECONDS
 from annotation.actions.paying.submission_ids import submission_id, without_ids
-from annotation.actions.recruiting.prolific_account import connect
-from annotation.models import Payment, ProlificAccount, Submission
+from annotation.actions.recruiting.prolific_account import connect_project
+from annotation.models import Payment, Submission
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
 from annotation.recruitment.prolific.statuses import RejectionCategory, SubmissionStatus
@@ -65,11 +65,8 @@ def _reject(client: Client, id_: str, category: RejectionCategory, message: str)
 
 
 def _client(submission: Submission) -> Client:
-    account = ProlificAccount.objects.filter(project=submission.prolific_study.study.project_id).first()
-    if account is None:
-        raise CannotPay("The project has no token of Prolific. Save one under Settings, Prolific.")
     try:
-        return connect(account)
+        return connect_project(submission.prolific_study.study.project)
     except ProlificError as error:
         raise CannotPay(error.sentence) from error
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Max, QuerySet, Sum
 
 from annotation.actions import sessions
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, CannotTakePart
 from annotation.models import Annotator, PanelMember, Payment, Response, Session
 from annotation.models.sessions import OPEN_STATES, TAKEN_PART, SessionState
 from annotation.recruitment import invite
@@ -176,16 +176,12 @@ def _may_enter(study: Study, annotator: Annotator, *, now: datetime) -> bool:
     if not study.design.recruitment.invite:
         return False
     try:
-        sessions.check_can_start(study=study, entry=_entry(study, annotator), provider=invite.PROVIDER, now=now)
+        entry = _entry(study, annotator)
+        sessions.check_can_start(study=study, entry=entry, provider=invite.PROVIDER, now=now)
     except AnnotationError:
         return False
-    return not _has_ended(study, annotator)
-
-
-def _has_ended(study: Study, annotator: Annotator) -> bool:
-    """Whether the session that a press of Start would lead to is over."""
-    session = sessions.find(study=study, entry=_entry(study, annotator))
-    return session is not None and session.state not in OPEN_STATES | {SessionState.LAPSED}
+    session = sessions.find(study=study, entry=entry)
+    return session is None or session.state in OPEN_STATES | {SessionState.LAPSED}
 
 
 def start(*, study: Study, annotator: Annotator, now: datetime) -> Session:
@@ -200,9 +196,14 @@ def may_see(study: Study, annotator: Annotator) -> bool:
 
 
 def _entry(study: Study, annotator: Annotator) -> Entry:
-    """Return the arrival at the session after those that the annotator has completed."""
+    """Return the arrival at the session after those that the annotator has completed. Raises CannotTakePart."""
     done = Session.objects.filter(study=study, annotator=annotator, state__in=TAKEN_PART).count()
-    return invite.member_entry(annotator.provider_id, number=done + 1)
+    try:
+        return invite.member_entry(annotator.provider_id, number=done + 1)
+    except CannotUnseal as error:
+        raise CannotTakePart(
+            "This site has lost the key to your id, so you cannot begin.", "Tell the researchers."
+        ) from error
 
 
 def sittings(annotator: Annotator) -> list[Sitting]:

@@ -15,7 +15,9 @@ from annotation.models import Annotator, GroupMember, Removal, Session, SessionS
 from annotation.models.sessions import TAKEN_PART
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.client import Client
+from annotation.recruitment.prolific.connection import ProlificError
 from annotation.recruitment.prolific.entry import PROVIDER
+from background.sealed_secrets import CannotUnseal
 from studies.eligibility import bars_questions
 from studies.models import Study
 
@@ -83,9 +85,17 @@ def _is_refused(study: Study, annotator: Annotator | None) -> bool:
 
 
 def participant_ids(annotators: Collection[int]) -> list[str]:
-    """Return the ids that Prolific knows these annotators by; ids of another form are left out."""
+    """Return the ids that Prolific knows these annotators by; not those of another form. Raises ProlificError."""
     people = Annotator.objects.filter(pk__in=annotators, provider=PROVIDER).order_by("pk")
-    return [id_ for person in people if _PARTICIPANT.fullmatch(id_ := person.provider_id)]
+    try:
+        ids = [person.provider_id for person in people]
+    except CannotUnseal as error:
+        raise ProlificError(
+            "Ids of people were encrypted under a key that this site no longer has. Add it to ENCRYPTION_KEYS.",
+            status=None,
+            body=None,
+        ) from error
+    return [id_ for id_ in ids if _PARTICIPANT.fullmatch(id_)]
 
 
 def send_people(client: Client, *, study: Study, workspace: str) -> tuple[bodies.SelectFilter, ...]:

@@ -321,8 +321,9 @@ class _Reading:
             logger.info("Submission %s could not be read: %s", row.pk, error.sentence)
         if reconciliation.there_of(one.status) == There.OPEN:
             self._flag_lost_redirect(row)
-        else:
-            self._store(row, one, session, digest=row.id_digest)
+        elif self._store(row, one, session, digest=row.id_digest) is None:
+            # A later reading saw it before it was completed.
+            mark_due(studies=[self._study.pk], now=self._now)
 
     @transaction.atomic
     def _flag_lost_redirect(self, row: Submission) -> None:

@@ -53,7 +53,7 @@ def plan_waiting(study: Study) -> list[PlannedBonus]:
     return _planned_items(study, PayItem.WAITING, Reason.WAITING)
 
 
-def _planned_items(study: Study, item: PayItem, reason: Reason) -> list[PlannedBonus]:
+def _planned_items(study: Study, item: PayItem, reason: str) -> list[PlannedBonus]:
     lines = [line for line in session_lines(study) if line.state not in OPEN_STATES]
     orders = [Order(line.pk, reason, amount) for line in lines if (amount := line.owed.amount(item).quantize(CENT))]
     return _new(study, orders)

@@ -11,6 +11,7 @@ from django.utils.dateparse import parse_date
 
 from annotation.models import Payment
 from results.models import Pseudonym
+from results.sentences import STATE_WORDS
 from studies.models import Project
 
 PER_PAGE = 50
@@ -56,10 +57,8 @@ def ledger_page(rows: QuerySet[Payment], page: Any) -> Page[Payment]:
 
 def sums_by_state(rows: QuerySet[Payment]) -> list[tuple[str, str, Any]]:
     """Return currency, state in words and amount of what is listed."""
-    found = (
-        rows.order_by().values_list("currency", "state").annotate(amount=Sum("amount")).order_by("currency", "state")
-    )
-    return [(currency, Payment.State(state).label, amount) for currency, state, amount in sorted(found)]
+    found = rows.order_by().values_list("currency", "state").annotate(amount=Sum("amount"))
+    return [(currency, STATE_WORDS[Payment.State(state)], amount) for currency, state, amount in sorted(found)]
 
 
 def statement(rows: QuerySet[Payment]) -> Iterator[list[object]]:

@@ -65,6 +65,11 @@ class ReviewedSession:
         return self.submission.status == SubmissionStatus.AWAITING_REVIEW and self.reward_payment is None
 
     @property
+    def is_lost(self) -> bool:
+        """Whether they finished here, lost their place on Prolific and are not paid yet."""
+        return self.is_finished and self.submission.status in LOST and not self.payments
+
+    @property
     def allows_parts(self) -> bool:
         return allows_parts(self.submission.prolific_study.details)
 
@@ -96,7 +101,7 @@ def review_of(study: Study) -> Review:
     for line in reviewed_sessions(study):
         if line.awaits_review:
             (found.ready if line.is_finished and not line.marks else found.marked).append(line)
-        elif line.is_finished and line.submission.status in LOST and not line.payments:
+        elif line.is_lost:
             found.lost.append(line)
         else:
             found.others.append(line)
@@ -118,7 +123,7 @@ def reviewed_sessions(study: Study, session: int | None = None) -> list[Reviewed
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     payments: dict[int, list[Payment]] = {pk: [] for pk in sessions}
     for payment in Payment.objects.filter(study=study, session__in=sessions).order_by("pk"):
-        payments[payment.session_id].append(payment)
+        payments[payment.session_id or 0].append(payment)
     return [
         ReviewedSession(
             submission=each,

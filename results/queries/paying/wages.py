@@ -97,8 +97,8 @@ def clocked_sessions(study: Study) -> list[ClockedPay]:
     }
     payments: dict[int, list[Payment]] = defaultdict(list)
     rows = Payment.objects.filter(study=study).exclude(state__in=(State.REFUSED, State.CANCELLED))
-    for row in rows:
-        payments[row.session_id].append(row)
+    for row in rows.filter(session__isnull=False):
+        payments[row.session_id or 0].append(row)
     found = []
     for pk, arrived, handed_back, ended in sessions:
         submission, ordered = submissions.get(pk), payments[pk]

@@ -15,6 +15,7 @@ from results.queries.studies.overview import (
     count_conflicts,
     unreplaced_projects,
 )
+from results.queries.studies.sessions import count_unfit
 from studies.kinds import get_kind
 from studies.models import Import, InstanceImage, Project, Study, StudyState
 
@@ -30,6 +31,7 @@ class Todo(StrEnum):
     DECIDE_PAYMENTS = "decide payments"
     REVIEW = "review"
     RAISE_PAY = "raise pay"
+    LOOK_AT_SUBMISSIONS = "look at submissions"
     SETTLE = "settle"
     CLOSE = "close"
     ASK_OTHERS = "ask others"
@@ -88,7 +90,11 @@ def next_steps(
         # Conflicts first: the lines come without their designs.
         if conflicts.final.get(line.study.pk) and _can_be_settled(line.study):
             steps.append(NextStep(Todo.SETTLE, line.study, conflicts.final[line.study.pk]))
-    to_settle = {step.study.pk for step in steps if step.study}
+    unfit = count_unfit(line.study.pk for line in lines)
+    for line in lines:
+        if number := unfit.get(line.study.pk):
+            steps.append(NextStep(Todo.LOOK_AT_SUBMISSIONS, line.study, number))
+    to_settle = {step.study.pk for step in steps if step.study and step.todo is Todo.SETTLE}
     again = conflicts.asked_again
     for line in lines:
         for step in _study_steps(line, again.get(line.study.pk, 0)):
@@ -160,6 +166,7 @@ ACTIONS: Mapping[Todo, str] = {
     Todo.DECIDE_PAYMENTS: "{n} payments to decide about",
     Todo.REVIEW: "{n} to review",
     Todo.RAISE_PAY: "{n} to pay more",
+    Todo.LOOK_AT_SUBMISSIONS: "{n} of Prolific to look at",
     Todo.SETTLE: "{n} to settle",
     Todo.CLOSE: "{n} to close",
     Todo.ASK_OTHERS: "answers to replace",
@@ -196,6 +203,7 @@ def projects_needing_action(projects: Iterable[Project], studies: Iterable[Study
         if study.project_id in theirs:
             theirs[study.project_id].append(study)
     conflicts = count_conflicts(*(at_work[pk] for pk in filled)).final
+    unfit = count_unfit(study.pk for of in theirs.values() for study in of)
     released = set(Release.objects.filter(project__in=filled).exclude(file="").values_list("project", flat=True))
     for pk in unreplaced_projects(filled):
         found[pk][Todo.ASK_OTHERS] = 1
@@ -210,6 +218,8 @@ def projects_needing_action(projects: Iterable[Project], studies: Iterable[Study
         for study in of:
             if conflicts.get(study.pk) and _can_be_settled(study):
                 found[pk][Todo.SETTLE] += conflicts[study.pk]
+            if unfit.get(study.pk):
+                found[pk][Todo.LOOK_AT_SUBMISSIONS] += unfit[study.pk]
             if todo := _STUDY_ACTIONS.get(stage_of(study)):
                 found[pk][todo] += 1
         is_over = of and all(study.state == StudyState.CLOSED for study in of)

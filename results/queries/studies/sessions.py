@@ -1,6 +1,6 @@
 """Sessions of a study for researchers, under pseudonyms: sorted, filtered and paginated."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -28,6 +28,7 @@ SORTS: Mapping[str, tuple[str, str]] = {
 }
 # Sessions that do not fit their submissions on Prolific.
 UNFIT = Q(submission__flag__gt="") | Q(identity=Identity.MISMATCH)
+_TO_DECIDE = (Submission.Flag.NO_DATA, Submission.Flag.REDIRECT_LOST, Submission.Flag.WRONG_CODE)
 IDENTITIES: Mapping[str, str] = {
     Identity.SIGNED: "Signed link",
     Identity.CONFIRMED: "Confirmed by Prolific",
@@ -161,3 +162,13 @@ def session_line(session: Any) -> SessionLine:
 def count_without_session(study: Study) -> int:
     """Return how many submissions are flagged on Prolific whose participant has no session here."""
     return Submission.objects.filter(prolific_study__study=study, session=None).exclude(flag="").count()
+
+
+def count_unfit(studies: Iterable[int]) -> dict[int, int]:
+    """Return how many submissions of each study do not fit and wait for a researcher, by the study's number.
+
+    What was paid without answers, and answers without a place, stay so: they are only shown on the study's page.
+    """
+    found = Submission.objects.filter(prolific_study__study__in=list(studies), flag__in=_TO_DECIDE).order_by()
+    rows = found.values_list("prolific_study__study").annotate(Count("pk"))
+    return dict(rows)

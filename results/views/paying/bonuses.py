@@ -97,13 +97,12 @@ def bonuses(request: HttpRequest, study: Study) -> HttpResponse:
                 return redirect("study_bonuses", study.project.slug, study.slug)
         else:
             plan.problem = "The list has changed since you saw it. Look it over again."
-    may = may_do(request, study.project)
-    context = {
+    context: dict[str, object] = {
         "study": study,
         "plan": plan,
         "rules": [each for each in RULES.items() if each[0] != "file"],
         "typed": request.POST,
-        "may": may,
+        "may": may_do(request, study.project),
     }
     if plan is not None:
         context["listed"] = _listed(plan)

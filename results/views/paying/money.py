@@ -31,6 +31,7 @@ from results.queries.paying.ledger_rows import (
 )
 from results.queries.paying.study_money import unsettled_numbers
 from results.queries.paying.wages import project_wages
+from results.sentences import STATE_WORDS
 from results.views.form_values import read_field
 from results.views.guards import may_do, project_view, signed_in_user
 from studies.models import Project
@@ -52,7 +53,7 @@ def money(request: HttpRequest, project: Project) -> HttpResponse:
         "query": _query(request),
         "payments": ledger_page(rows, request.GET.get("page")),
         "sums": sums_by_state(rows),
-        "states": State.choices,
+        "states": STATE_WORDS.items(),
         "studies": project.studies.filter(launched_at__isnull=False).order_by("slug").values_list("slug", flat=True),
         "months": months(project),
         "numbers": unsettled_numbers(project),
@@ -158,12 +159,18 @@ def payment(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     context = {
         "project": project,
         "payment": row,
-        "name": Pseudonym.objects.get(project=project, annotator=row.annotator_id).name,
+        "name": name_of(row) or "somebody who was erased",
         "problem": problem,
         "may": may_do(request, project),
         **(_platform(row) if row.state == State.UNCERTAIN else {}),
     }
     return render(request, "results/pay/payment.html", context, status=409 if problem else 200)
+
+
+def name_of(row: Payment) -> str:
+    """Return the pseudonym of who is paid, "" if they were erased."""
+    found = Pseudonym.objects.filter(project=row.study.project_id, annotator=row.annotator_id)
+    return found.values_list("name", flat=True).first() or "" if row.annotator_id else ""
 
 
 def _platform(row: Payment) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from unittest import mock
 import pytest
 
 from annotation.actions.paying import confirm_payments, send_bonuses, send_rewards
+from annotation.actions.paying.payment_states import move
 from annotation.models import Payment
 from annotation.recruitment.prolific.connection import Connection
 from tests.annotation.paying.stage import Stage, stage
@@ -46,9 +47,9 @@ def killed_at(step: int) -> Iterator[Counter[str]]:
 
     with (
         mock.patch.object(Connection, "request", ending(Connection.request)),
-        mock.patch.object(send_bonuses, "move", ending(send_bonuses.move)),
-        mock.patch.object(send_rewards, "move", ending(send_rewards.move)),
-        mock.patch.object(confirm_payments, "move", ending(confirm_payments.move)),
+        mock.patch.object(send_bonuses, "move", ending(move)),
+        mock.patch.object(send_rewards, "move", ending(move)),
+        mock.patch.object(confirm_payments, "move", ending(move)),
     ):
         yield seen
 
@@ -85,7 +86,7 @@ def test_a_worker_that_is_killed_at_any_step_pays_nobody_twice(paying: Stage, st
         assert paying.paid() == BONUSES
 
 
-@pytest.mark.parametrize("step", range(1, MOST_STEPS, 3))
+@pytest.mark.parametrize("step", range(1, MOST_STEPS, 6))
 def test_workers_that_are_killed_again_and_again_pay_nobody_twice(paying: Stage, step: int) -> None:
     for again in range(8):
         with killed_at(step + again), suppress(Killed):

@@ -103,11 +103,11 @@ def test_refused_bonuses_are_sent_again_once_there_is_money(paying: Stage) -> No
     paying.local.switch(Switch.BALANCE_LOW, "off")
     paying.minute(5)
     assert paying.paid() == [0, 0, 0]
-    assert send_refused(study=paying.study, payments=Payment.objects.all(), by=TESTS, now=paying.now()) == 2
+    assert send_refused(study=paying.study, payments=list(Payment.objects.all()), by=TESTS, now=paying.now()) == 2
     paying.minute(2)
     assert (paying.states(), paying.paid()) == ([State.PAID] * 2, [150, 200, 0])
     with pytest.raises(CannotPay, match="nothing to send again"):
-        send_refused(study=paying.study, payments=Payment.objects.all(), by=TESTS, now=paying.now())
+        send_refused(study=paying.study, payments=list(Payment.objects.all()), by=TESTS, now=paying.now())
 
 
 def test_a_cancelled_payment_is_not_sent_and_can_be_ordered_with_another_amount(paying: Stage) -> None:

@@ -1,13 +1,19 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from annotation.actions.paying.order_payments import Order, order_payments
+from annotation.actions.paying.payment_states import PAYMENT_TRANSITIONS
 from annotation.models import Payment, ProlificAccount, Submission
+from annotation.recruitment.prolific import bodies
+from annotation.recruitment.prolific.client import Client
 from background.sealed_secrets import seal
 from simulation.prolific_double.switches import Switch
 from tests.annotation.paying.stage import Stage, stage
-from tests.prolific import DONE
+from tests.factories import TESTS
+from tests.prolific import CODES, DONE
 
 pytestmark = pytest.mark.django_db
 State = Payment.State
@@ -151,7 +157,7 @@ def test_a_submission_that_is_still_open_waits_and_one_that_was_returned_is_refu
     paying.approve()
     paying.minute(2)
     assert paying.states() == [State.PLANNED, State.REFUSED, State.PAID]
-    waits, refused, _ = Payment.objects.order_by("session").values_list("problem", flat=True)
+    waits, refused, _ = Payment.objects.order_by("session_id").values_list("problem", flat=True)
     assert waits == "The submission does not await review yet. It is tried again every minute."
     assert refused == "The submission is RETURNED on Prolific, so this is not possible. A bonus is."
     paying.local.play("complete", submission=later, code=DONE)
@@ -164,7 +170,7 @@ def test_a_submission_that_prolific_does_not_know_keeps_nobody_else_waiting(payi
     paying.bonus("1.50", "2.00")
     paying.minute(2)
     assert paying.states() == [State.REFUSED, State.PAID]
-    problem = Payment.objects.order_by("session").values_list("problem", flat=True)[0]
+    problem = Payment.objects.order_by("session_id").values_list("problem", flat=True)[0]
     assert "These did not take part: (a submission)" in problem
     assert "ffff" not in problem
 
@@ -186,3 +192,94 @@ def test_a_project_without_a_token_says_so(paying: Stage) -> None:
     paying.minute()
     assert paying.states() == [State.PLANNED] * 3
     assert "has no token" in Payment.objects.values_list("problem", flat=True)[0]
+
+
+def test_a_worker_that_was_taken_for_lost_does_not_pay(paying: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    paying.bonus("1.50")
+    set_up = Client.set_up_bonuses
+
+    def slowly(client: Client, study: str, amounts: Mapping[str, Decimal]) -> bodies.Bonuses:
+        """Set up, and stand still for longer than a claim lasts, while another worker comes."""
+        batch = set_up(client, study, amounts)
+        monkeypatch.setattr(Client, "set_up_bonuses", set_up)
+        paying.local.later(minutes=6)
+        paying.send()
+        return batch
+
+    monkeypatch.setattr(Client, "set_up_bonuses", slowly)
+    paying.send()
+    paying.minute(2)
+    assert (paying.states(), paying.paid()) == ([State.PAID], [150, 0, 0])
+
+
+def test_two_bonuses_of_the_same_amount_wait_for_each_other(paying: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    paying.bonus("1.50")
+    paying.bonus("1.50", reason=Payment.Reason.ANSWERS)
+    # Prolific does not show what it has paid yet.
+    with monkeypatch.context() as patch:
+        patch.setattr("annotation.actions.paying.send_payments.confirm_bonuses", lambda *told: None)
+        paying.minute(3)
+        assert sorted(paying.states()) == [State.PLANNED, State.REQUESTED]
+    paying.minute(2)
+    assert (paying.states(), paying.paid()) == ([State.PAID] * 2, [300, 0, 0])
+
+
+def test_what_prolific_accepted_and_does_not_show_for_a_day_is_held(
+    paying: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paying.bonus("1.50")
+    monkeypatch.setattr(Client, "pay_bonuses", lambda client, bonuses: None)
+    paying.send()
+    assert paying.states() == [State.REQUESTED]
+    paying.local.later(hours=23)
+    paying.send()
+    assert paying.states() == [State.REQUESTED]
+    paying.local.later(hours=2)
+    paying.send()
+    assert paying.states() == [State.UNCERTAIN]
+    assert Payment.objects.get().problem == "Prolific accepted this a day ago and does not show it."
+
+
+def test_another_sum_than_was_ordered_is_not_paid(paying: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    paying.bonus("1.50")
+    other = bodies.Bonuses(id="66f0", amount=15000, fees=5000, total_amount=20000)
+    monkeypatch.setattr(Client, "set_up_bonuses", lambda *told: other)
+    paying.minute()
+    assert paying.states() == [State.REFUSED]
+    assert "another sum" in Payment.objects.get().problem
+
+
+def test_screening_out_pays_the_fixed_amount(tmp_path: Path) -> None:
+    code = bodies.CompletionCode(
+        code="CSCREEN1",
+        code_type="FIXED_SCREENOUT",
+        actor="researcher",
+        actions=(bodies.PayScreenedOut(fixed_screen_out_reward=50, slots=5),),
+    )
+    with stage(tmp_path, people=1, completion_codes=(*CODES, code)) as paying:
+        somebody = paying.local.opened(paying.remote.remote_id, "somebody")
+        Submission.objects.update(sealed_id=seal(somebody), status="ACTIVE")
+        order = Order(paying.sessions[0].pk, Payment.Reason.SCREEN_OUT, Decimal("0.50"))
+        order_payments(study=paying.study, orders=[order], by=TESTS, now=paying.now())
+        paying.minute(2)
+        assert paying.states() == [State.PAID]
+        paid = [one["cents"] for one in paying.local.double.store.list("payment", owner=somebody)]
+        assert paid == [50]
+
+
+def test_every_state_has_its_next_ones() -> None:
+    assert set(PAYMENT_TRANSITIONS) == set(State)
+    assert PAYMENT_TRANSITIONS[State.PAID] == frozenset()
+    # What may have been paid is only sent again after an owner's decision or a certain refusal.
+    assert State.SENDING not in PAYMENT_TRANSITIONS[State.UNCERTAIN] | PAYMENT_TRANSITIONS[State.REQUESTED]
+
+
+def test_a_submission_whose_id_is_lost_keeps_nobody_else_waiting(paying: Stage) -> None:
+    Submission.objects.filter(session=paying.sessions[0]).update(sealed_id="under another key")
+    Submission.objects.filter(session=paying.sessions[1]).update(sealed_id="")
+    paying.approve()
+    paying.bonus("1.50", "1.50", "1.50")
+    paying.minute(2)
+    states = Payment.objects.order_by("session_id", "pk").values_list("state", flat=True)
+    assert list(states) == [State.REFUSED] * 4 + [State.PAID] * 2
+    assert (paying.paid("reward"), paying.paid()) == ([0, 0, 400], [0, 0, 150])

@@ -1,4 +1,5 @@
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -27,9 +28,9 @@ def sent(text: str) -> dict[str, object]:
     return {"rule": "file", "file": SimpleUploadedFile("bonuses.csv", text.encode())}
 
 
-def confirm(owner: Client, page: object) -> object:
+def confirm(owner: Client, page: Any) -> Any:
     """Press the button of the list that a page shows."""
-    form = BeautifulSoup(page.content, "html.parser").select_one("form:has(button[name=sure])")  # type: ignore[attr-defined]
+    form = BeautifulSoup(page.content, "html.parser").select_one("form:has(button[name=sure])")
     assert form is not None
     fields = {str(tag["name"]): str(tag.get("value", "")) for tag in form.select("input[name]")}
     fields |= {str(tag["name"]): tag.text for tag in form.select("textarea[name]")}
@@ -45,7 +46,7 @@ def test_bonuses_of_a_file_are_listed_with_sum_and_fee_and_then_ordered(paying: 
     assert "2 bonuses, USD 1.57, and about USD 0.52 fee: <strong>USD 2.09</strong>" in words_of(page)
     assert not Payment.objects.exists()
     assert "2 payments ordered, 1.57 in all" in words_of(confirm(owner, page))
-    assert list(Payment.objects.order_by("session").values_list("amount", "note")) == [
+    assert list(Payment.objects.order_by("session_id").values_list("amount", "note")) == [
         (Decimal("1.50"), "Careful, and quick"),
         (Decimal("0.07"), ""),
     ]
@@ -101,7 +102,7 @@ def test_bonuses_so_far_count_for_the_hourly_wage(paying: Stage, owner: Client) 
     paying.bonus("0.40", "1.20")
     page = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
     confirm(owner, page)
-    floor = Payment.objects.filter(reason="hourly_floor").order_by("session").values_list("session", "amount")
+    floor = Payment.objects.filter(reason="hourly_floor").order_by("session_id").values_list("session", "amount")
     assert list(floor) == [
         (paying.sessions[0].pk, Decimal("0.60")),
         (paying.sessions[2].pk, Decimal("1.00")),
@@ -130,8 +131,8 @@ def test_waiting_is_paid_as_the_study_file_says(paying: Stage, owner: Client) ->
 def test_a_list_that_has_changed_since_it_was_seen_is_shown_again(paying: Stage, owner: Client) -> None:
     page = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
     paying.bonus("0.40")
-    page = confirm(owner, page)
-    assert "The list has changed since you saw it. Look it over again." in words_of(page)
+    again = confirm(owner, page)
+    assert "The list has changed since you saw it. Look it over again." in words_of(again)
     assert Payment.objects.count() == 1
 
 

@@ -137,8 +137,8 @@ def test_an_owner_decides_about_a_held_payment_beside_what_prolific_shows(paying
     owner.post(f"{PAGE}payments/{held.get().pk}/", {"do": "unpaid"})
     assert held.get().state == State.PLANNED
     held.update(state=State.UNCERTAIN, state_at=timezone.now())
-    page = owner.post(f"{PAGE}payments/{held.get().pk}/", {"do": "unpaid"})
-    assert (page.status_code, "an hour after it was sent" in words_of(page)) == (409, True)
+    answer = owner.post(f"{PAGE}payments/{held.get().pk}/", {"do": "unpaid"})
+    assert (answer.status_code, "an hour after it was sent" in words_of(answer)) == (409, True)
     owner.post(f"{PAGE}payments/{held.get().pk}/", {"do": "paid"})
     assert held.get().state == State.PAID
 

@@ -157,6 +157,11 @@ def test_a_part_is_not_offered_without_a_code_for_it(paying: Stage, owner: Clien
 def test_who_finished_and_lost_the_place_is_listed_apart(paying: Stage, owner: Client) -> None:
     Submission.objects.filter(session=paying.sessions[0]).update(status="TIMED-OUT")
     assert "Finished here, place lost on Prolific" in words_of(owner.get(PAGE))
+    # A bonus of the reward is suggested, and can be paid whatever the status is.
+    assert 'name="amount" inputmode="decimal" required value="4.00"' in words_of(owner.get(page_of(paying)))
+    owner.post(page_of(paying), {"do": "bonus", "amount": "4.00", "sure": "4.00"})
+    paying.minute()
+    assert paying.paid() == [400, 0, 0]
 
 
 def test_a_viewer_sees_states_and_no_buttons(paying: Stage) -> None:

@@ -5,6 +5,7 @@ from django.test import Client
 
 from annotation.actions.arriving.draw_questions import UNDO
 from annotation.actions.launching.complete_study import note_completed
+from annotation.models import ProlificStudy, Submission
 from results.actions.releases import freeze_release, prepare_release
 from results.exporting.dataset_card import About
 from results.queries.studies.next_steps import Todo, next_steps
@@ -207,3 +208,26 @@ def test_an_import_that_has_brought_nothing_yet_is_gone_on_with(
     assert steps(project) == [("import", "", 0)]
     archive_project(project=project, by=researcher, now=NOON)
     assert steps(project) == []
+
+
+@pytest.mark.parametrize(
+    ("flag", "number"),
+    [("no_data", 1), ("wrong_code", 1), ("redirect_lost", 1), ("place_lost", 0), ("paid_without_data", 0), ("", 0)],
+)
+def test_submissions_that_do_not_fit_and_can_be_decided_need_somebody(
+    client: Client, researcher: User, flag: str, number: int
+) -> None:
+    study = open_study(project_of(researcher), STEP_3)
+    row = ProlificStudy.objects.create(
+        study=study, internal_name="one", places=3, reward="4.00", currency="USD", created_at=NOON
+    )
+    Submission.objects.create(prolific_study=row, id_digest="a", status="AWAITING REVIEW", flag=flag, read_at=NOON)
+    found = [step for step in steps(study.project) if step[0] == "look at submissions"]
+    assert found == [("look at submissions", study.slug, 1)] * number
+    client.force_login(researcher)
+    [card] = client.get("/").context["projects"]
+    assert list(card.needs) == ["1 of Prolific to look at"] * number
+    shown = "1 submission on Prolific does not fit its session of" in text_of(
+        client, f"/projects/{study.project.slug}/"
+    )
+    assert shown == bool(number)

@@ -283,7 +283,7 @@ FORMS_OF_OWNERS = FORMS_OF_EDITORS | {
     *("find_person", "invite_member", "cancel_invitation", "change_role", "remove_member"),
     *("project_groups", "project_panel", "project_panel_remove"),
     *("rename_project", "archive_project"),
-    *("prolific_account", "prolific_account_try", "prolific_account_remove", "prolific_webhooks"),
+    *("prolific_account", "prolific_account_try", "prolific_account_remove"),
     *("study_review_session", "study_bonuses", "project_money_check", "project_payment", "reject_submission"),
     "send_refused_again",
     *("webhooks", "webhook_key", "webhook_try", "webhook_delete"),

@@ -214,3 +214,13 @@ def test_a_closed_invitation_is_not_listed(project: Project) -> None:
     assert study.title not in words_of(browser.get("/panel/"))
     assert browser.post(f"/panel/{study.pk}/start/").status_code == 404
     assert not Session.objects.exists()
+
+
+def test_a_lost_key_offers_nothing_and_says_so(study: Study, settings: Settings) -> None:
+    settings.ENCRYPTION_KEYS = ["a-key-that-is-lost-0123456789abcdef"]
+    member_of_panel(ANN, project=study.project)
+    browser = signed_in_by_link()
+    settings.ENCRYPTION_KEYS = []
+    assert "No study is open for you" in words_of(browser.get("/panel/"))
+    page = browser.post(f"/panel/{study.pk}/start/", follow=True)
+    assert "This site has lost the key to your id" in words_of(page)

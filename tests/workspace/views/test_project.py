@@ -218,9 +218,9 @@ def test_more_projects_studies_and_instances_add_no_query(
         make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
     # Session and user; then twelve queries of the home page; the project, its rail and switcher, and eighteen parts.
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(18):
         client.get("/")
-    with django_assert_num_queries(32):
+    with django_assert_num_queries(33):
         client.get("/projects/birds/")
 
 
