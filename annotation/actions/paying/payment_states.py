@@ -36,6 +36,8 @@ PAYMENT_TRANSITIONS: Mapping[State, frozenset[State]] = {
 # Longer than a worker takes from its claim to its call (`SECONDS_TO_CALL`).
 STALE = timedelta(minutes=5)
 SECONDS_TO_CALL = 120
+# Prolific says no about one study or submission, as after the token became another account's: others can go on.
+OF_ONE_ALONE = frozenset({400, 403, 404})
 
 
 @transaction.atomic

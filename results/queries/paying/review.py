@@ -67,7 +67,11 @@ class ReviewedSession:
     @property
     def is_lost(self) -> bool:
         """Whether they finished here, lost their place on Prolific and are not paid yet."""
-        return self.is_finished and self.submission.status in LOST and not self.payments
+        return self.is_finished and self.submission.status in LOST and not self._is_paid
+
+    @property
+    def _is_paid(self) -> bool:
+        return any(each.state not in VOID for each in self.payments)
 
     @property
     def allows_parts(self) -> bool:

@@ -195,3 +195,11 @@ def test_more_sessions_need_no_more_queries(
     Submission.objects.exclude(session=paying.sessions[0]).delete()
     with django_assert_num_queries(QUERIES):
         owner.get(PAGE)
+
+
+def test_who_lost_the_place_stays_listed_until_somebody_is_paid(paying: Stage, owner: Client) -> None:
+    # Their place was lost after the reward was ordered, so that Prolific refused it.
+    paying.approve(paying.sessions[:1])
+    Payment.objects.update(state=State.REFUSED)
+    Submission.objects.filter(session=paying.sessions[0]).update(status="TIMED-OUT")
+    assert "Finished here, place lost on Prolific" in words_of(owner.get(PAGE))
