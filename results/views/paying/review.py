@@ -31,6 +31,8 @@ from studies.models import Study
 from studies.permissions import Verb
 
 Reason = Payment.Reason
+# No session has a number of so many digits.
+LONGEST_NUMBER = 18
 
 
 @study_view(Verb.VIEW, post=Verb.PAY)
@@ -38,7 +40,7 @@ Reason = Payment.Reason
 def review(request: HttpRequest, study: Study) -> HttpResponse:
     """Show who waits for review; approve those that the page listed without a mark."""
     if request.method == "POST":
-        sessions = [int(pk) for pk in request.POST.getlist("session") if pk.isdecimal()]
+        sessions = [int(pk) for pk in request.POST.getlist("session") if pk.isdecimal() and len(pk) < LONGEST_NUMBER]
         try:
             ordered = order_rewards(
                 study=study, sessions=sessions, chosen=False, by=signed_in_user(request), now=timezone.now()
@@ -205,6 +207,7 @@ def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rej
         is_looked_at="looked" in request.POST,
         is_finished=line.is_finished,
         has_failed_practice=state == SessionState.FAILED_CHECKS,
+        is_let_go=state in {SessionState.NO_CONSENT, SessionState.WAITED, SessionState.LEFT_OUT},
         answers=line.answers,
         marks=line.marks,
         seconds=None if minutes is None else float(Decimal(minutes) * 60),
