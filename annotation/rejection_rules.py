@@ -31,8 +31,8 @@ class Rejection:
     """A rejection that a researcher wants.
 
     category: empty if none was chosen. is_looked_at: the researcher says that the reason is in the answers, and no mark
-    alone. answers: stored for the session. marks: of the session, in words. seconds: of the session on our clock.
-    others: those of all finished sessions of the study.
+    alone. is_let_go: they did not consent, or there was nothing to answer. answers: stored for the session. marks: of
+    the session, in words. seconds: of the session on our clock. others: those of all finished sessions of the study.
     """
 
     category: str
@@ -42,6 +42,7 @@ class Rejection:
     is_finished: bool
     has_failed_practice: bool
     answers: int
+    is_let_go: bool = False
     marks: Sequence[str] = ()
     seconds: float | None = None
     others: Sequence[float] = ()
@@ -55,10 +56,14 @@ def rejection_problems(wanted: Rejection) -> list[str]:
 def _problems(wanted: Rejection) -> Iterator[str]:
     if wanted.category not in CATEGORIES:
         yield "Choose a category."
-    if len(wanted.message) < LEAST_CHARACTERS:
-        yield f"The message needs at least {LEAST_CHARACTERS} characters. It has {len(wanted.message)}."
+    # Spaces in a row say nothing.
+    characters = len(" ".join(wanted.message.split()))
+    if characters < LEAST_CHARACTERS:
+        yield f"The message needs at least {LEAST_CHARACTERS} characters. It has {characters}."
     if wanted.has_failed_practice:
         yield "Prolific does not allow to reject people who failed the practice. Ask them to return."
+    elif wanted.is_let_go:
+        yield "This person did not consent, or had nothing to answer, and did as they were told. Ask them to return."
     elif wanted.category == C.FAILED_CHECK and wanted.failed_checks < LEAST_FAILED_CHECKS:
         yield (
             f"At least {LEAST_FAILED_CHECKS} attention checks must have failed. "

@@ -28,6 +28,13 @@ def test_two_failed_attention_checks_allow_it() -> None:
         ({"category": ""}, "Choose a category."),
         ({"category": "MALINGERING"}, "Choose a category."),
         ({"message": MESSAGE[:99]}, "The message needs at least 100 characters. It has 99."),
+        ({"message": MESSAGE[:50] + " " * 60}, "The message needs at least 100 characters. It has 50."),
+        (
+            {"message": f"{MESSAGE[:40]}{' ' * 60}{MESSAGE[41:60]}"},
+            "The message needs at least 100 characters. It has 60.",
+        ),
+        ({"is_let_go": True}, "This person did not consent, or had nothing to answer"),
+        ({"category": "BAD_CODE", "is_finished": False, "is_let_go": True}, "This person did not consent"),
         ({"failed_checks": 1}, "At least 2 attention checks must have failed. You entered 1."),
         ({"has_failed_practice": True}, "Prolific does not allow to reject people who failed the practice."),
         ({"category": "LOW_EFFORT"}, "Nobody is rejected for a mark alone."),

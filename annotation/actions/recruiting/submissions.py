@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
 from annotation.actions import sessions
+from annotation.actions.arriving.switch_role import switched_session
 from annotation.actions.ending import platform_outcome
 from annotation.actions.recruiting import arrival_checks, reconciliation
 from annotation.actions.recruiting.prolific_account import connect_project
@@ -226,10 +227,12 @@ class _Reading:
             self._store(row, one, row.session, digest=row.id_digest)
 
     def _here(self, session: Session | None) -> Here:
+        session = _acting(session)
         code = platform_outcome.code_for(session=session, now=self._now) if session and session.ended_at else ""
         return reconciliation.here_of(session.state if session else None, has_code=bool(code))
 
     def _codes(self, session: Session | None) -> list[str]:
+        session = _acting(session)
         if session is None or session.ended_at is None:
             return []
         codes = [platform_outcome.code_for(session=session, now=self._now), self._own_code]
@@ -253,8 +256,9 @@ class _Reading:
             if row is None:
                 return None
             self._record(row, before)
-            if wanted.step == Step.END_SESSION and session is not None:
-                sessions.end_early(session=session, to=SessionState.RETURNED, by=TIMETABLE, now=self._now)
+            acting = _acting(session)
+            if wanted.step == Step.END_SESSION and acting is not None:
+                sessions.end_early(session=acting, to=SessionState.RETURNED, by=TIMETABLE, now=self._now)
         return row
 
     def _flag(self, row: Submission | None, wanted: reconciliation.Row, session: Session | None) -> str:
@@ -306,7 +310,8 @@ class _Reading:
     # Completing a submission whose redirect was lost
 
     def _is_redirect_lost(self, session: Session) -> bool:
-        return session.ended_at is not None and session.ended_at + REDIRECT_LOST_AFTER <= self._now
+        ended = (_acting(session) or session).ended_at
+        return ended is not None and ended + REDIRECT_LOST_AFTER <= self._now
 
     def _may_complete(self, row: Submission, session: Session) -> bool:
         if not self._own_code or not self._is_redirect_lost(session):
@@ -361,11 +366,17 @@ def _is_settled(row: Submission, one: Seen, session: Session | None) -> bool:
     there = reconciliation.there_of(one.status)
     if there == There.UNKNOWN or _changes(row, one, session):
         return False
+    session = _acting(session)
     if session is None:
         return True
     if session.ended_at is None:
         return there == There.OPEN and not row.flag
     return there != There.OPEN and session.ended_at < row.read_at - JUST_ENDED
+
+
+def _acting(session: Session | None) -> Session | None:
+    """Return the session in which somebody goes on who changed from the lobby to the study before, else `session`."""
+    return (switched_session(session=session) or session) if session else None
 
 
 def _lock(session: Session) -> Session:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from analytics.work.ledger import percent_of_reward
+from annotation.actions.arriving.switch_role import switched_session
 from annotation.actions.paying.order_payments import (
     CannotPay,
     Order,
@@ -20,6 +21,7 @@ from annotation.actions.paying.order_payments import (
 from annotation.actions.paying.submission_decisions import RETURN_REASONS, ask_to_return, reject
 from annotation.models import Payment, Session, SessionState
 from annotation.rejection_rules import CATEGORIES, LEAST_CHARACTERS, Rejection, rejection_problems
+from annotation.session_pay import stored_answers
 from annotation.tasks import send_project_payments
 from results.actions.pseudonyms import name_annotators
 from results.queries.paying.bonus_rules import LONGEST_NOTE, read_amount
@@ -31,6 +33,8 @@ from studies.models import Study
 from studies.permissions import Verb
 
 Reason = Payment.Reason
+# No session has a number of so many digits.
+LONGEST_NUMBER = 18
 
 
 @study_view(Verb.VIEW, post=Verb.PAY)
@@ -38,7 +42,7 @@ Reason = Payment.Reason
 def review(request: HttpRequest, study: Study) -> HttpResponse:
     """Show who waits for review; approve those that the page listed without a mark."""
     if request.method == "POST":
-        sessions = [int(pk) for pk in request.POST.getlist("session") if pk.isdecimal()]
+        sessions = [int(pk) for pk in request.POST.getlist("session") if pk.isdecimal() and len(pk) < LONGEST_NUMBER]
         try:
             ordered = order_rewards(
                 study=study, sessions=sessions, chosen=False, by=signed_in_user(request), now=timezone.now()
@@ -196,16 +200,20 @@ def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rej
     times = [
         (ended - arrived).total_seconds() for arrived, ended in others.values_list("arrived_at", "ended_at") if ended
     ]
-    state = line.submission.session.state if line.submission.session else ""
+    state, answers = (line.submission.session.state if line.submission.session else ""), line.answers
     minutes = line.own_minutes
+    # Who changed from the lobby to the study before has worked there.
+    if line.submission.session and (other := switched_session(session=line.submission.session)):
+        state, answers = other.state, stored_answers([other.pk]).get(other.pk, 0)
     return Rejection(
         category=request.POST.get("category", ""),
         message=read_field(request.POST, "message"),
         failed_checks=int(checks) if checks.isdecimal() and len(checks) < 6 else 0,
         is_looked_at="looked" in request.POST,
-        is_finished=line.is_finished,
+        is_finished=state == SessionState.FINISHED,
         has_failed_practice=state == SessionState.FAILED_CHECKS,
-        answers=line.answers,
+        is_let_go=state in {SessionState.NO_CONSENT, SessionState.WAITED, SessionState.LEFT_OUT},
+        answers=answers,
         marks=line.marks,
         seconds=None if minutes is None else float(Decimal(minutes) * 60),
         others=times,

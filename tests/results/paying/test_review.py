@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.models import Payment, Session, Submission
+from annotation.models import Payment, Session, SessionState, Submission
 from annotation.recruitment.prolific import bodies
 from tests.annotation.paying.stage import Stage, stage
 from tests.annotation.test_rejection_rules import MESSAGE
@@ -203,3 +203,18 @@ def test_who_lost_the_place_stays_listed_until_somebody_is_paid(paying: Stage, o
     Payment.objects.update(state=State.REFUSED)
     Submission.objects.filter(session=paying.sessions[0]).update(status="TIMED-OUT")
     assert "Finished here, place lost on Prolific" in words_of(owner.get(PAGE))
+
+
+@pytest.mark.parametrize("state", [SessionState.NO_CONSENT, SessionState.WAITED, SessionState.FAILED_CHECKS])
+def test_nobody_is_rejected_who_was_let_go(paying: Stage, owner: Client, state: str) -> None:
+    Session.objects.filter(pk=paying.sessions[0].pk).update(state=state)
+    sent = {"category": "NO_CODE", "message": MESSAGE, "failed_checks": "2", "looked": "1", "sure": "1"}
+    page = owner.post(f"{page_of(paying)}reject/", sent)
+    assert (page.status_code, "Ask them to return." in words_of(page)) == (409, True)
+    assert paying.local.status(paying.ids[0]) == "AWAITING REVIEW"
+
+
+@pytest.mark.parametrize("number", ["9" * 30, "9" * 5000])
+def test_numbers_that_no_session_has_approve_nobody(paying: Stage, owner: Client, number: str) -> None:
+    answer = owner.post(PAGE, {"session": [number]}, follow=True)
+    assert "Nothing was ordered." in words_of(answer)

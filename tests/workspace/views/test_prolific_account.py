@@ -22,7 +22,7 @@ from simulation.prolific_double.api import SECOND_WORKSPACE
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
 from studies.models import Event
-from tests.factories import make_member, make_project
+from tests.factories import make_member, make_project, make_prolific_study, make_study
 from tests.prolific import TOKEN, Local, local_platform
 from throttle.counters import Verdict
 
@@ -163,6 +163,20 @@ def test_a_token_is_deleted(local: Local, owner: Client) -> None:
     assert not ProlificAccount.objects.exists()
     whats = Event.objects.filter(what__startswith="prolific").order_by("pk").values_list("what", "details")
     assert list(whats) == [("prolific account connected", {}), ("prolific account removed", {})]
+
+
+def test_another_workspace_says_what_stays_with_the_one_before(local: Local, owner: Client) -> None:
+    local.switch(Switch.SECOND_WORKSPACE)
+    owner.post(PAGE, {"token": TOKEN})
+    owner.post(f"{PAGE}workspace/", {"workspace": WORKSPACE})
+    stays = "1 study on Prolific and 0 payments stay with the workspace that paid until now."
+    row = make_prolific_study(make_study(make_project()))
+    assert stays not in owner.post(f"{PAGE}workspace/", {"workspace": WORKSPACE}, follow=True).content.decode()
+    changed = owner.post(f"{PAGE}workspace/", {"workspace": SECOND_WORKSPACE}, follow=True).content.decode()
+    assert stays in changed
+    type(row).objects.update(status="COMPLETED")
+    changed = owner.post(f"{PAGE}workspace/", {"workspace": WORKSPACE}, follow=True).content.decode()
+    assert "stay with the workspace" not in changed
 
 
 @pytest.mark.parametrize("address", ["try/", "workspace/", "remove/"])

@@ -181,7 +181,11 @@ def test_a_refused_publication_is_said_and_stays_on_the_page(
 def test_fewer_places_are_refused_with_what_was_typed(local: Local, owner: Client) -> None:
     send(owner)
     owner.post(f"{PAGE}publish/")
-    for typed, says in (("2", "can only get more. 2 would be fewer."), ("many", "Write the number of all places")):
+    for typed, says in (
+        ("2", "can only get more. 2 would be fewer."),
+        ("many", "Write the number of all places"),
+        ("000000100999", "Write the number"),
+    ):
         status, page = send(owner, f"{PAGE}places/", places=typed)
         assert (status, says in page, f'value="{typed}"' in page) == (409, True, True)
 

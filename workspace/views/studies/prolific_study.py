@@ -283,7 +283,7 @@ def add_places(request: HttpRequest, study: Study) -> HttpResponse:
     if row is None:
         return redirect("study_recruit", study.project.slug, study.slug)
     problem = ""
-    if not typed.isdecimal() or not typed.isascii() or not 0 < int(typed[:9]) <= MOST_PLACES:
+    if not typed.isdecimal() or not typed.isascii() or len(typed) > 9 or not 0 < int(typed) <= MOST_PLACES:
         problem = f"Write the number of all places, from {row.places + 1:,} to {MOST_PLACES:,}."
     else:
         try:
