@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from analytics.work.ledger import in_cents, shown_payments
 from annotation.actions.paying.order_payments import BONUSES
-from annotation.actions.paying.payment_states import SECONDS_TO_CALL, Clock, State, hold, move
+from annotation.actions.paying.payment_states import PASSING, SECONDS_TO_CALL, Clock, State, hold, move
 from annotation.actions.paying.submission_ids import refuse_unknown, without_ids
 from annotation.models import Payment, ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific.client import Client
@@ -18,10 +18,8 @@ from annotation.recruitment.prolific.connection import ProlificError
 # Prolific recommends at most 200 lines.
 LARGEST_BATCH = 200
 IN_FLIGHT = "Sent to Prolific, which has not answered."
-SHOWN_ALREADY = "Prolific shows a bonus of this amount that is not in the ledger. Compare, and decide."
-OTHER_SUM = "Prolific understood another sum than was ordered. Nothing was paid."
-# The call did nothing and may do something later: no token, too many requests, no connection.
-_LATER = frozenset({None, 401, 403, 429, 502, 503, 504})
+SHOWN_ALREADY = "Prolific shows a bonus of this amount that is not in the ledger. Compare with Prolific, then decide."
+OTHER_SUM = "Prolific computed a different total than was ordered. Nothing was paid."
 
 
 def send_batch(client: Client, account: ProlificAccount, now: Clock) -> list[Payment] | None:
@@ -122,7 +120,7 @@ def _refuse(rows: Sequence[Payment], ids: Mapping[int, str], error: ProlificErro
 
     The others are planned again.
     """
-    if error.status in _LATER or error.is_uncertain or (error.status or 0) < 300:
+    if error.status in PASSING or error.is_uncertain or (error.status or 0) < 300:
         raise error
     named = [row for row in rows if ids[row.pk] in str(error.body)]
     move(named or rows, to=State.REFUSED, now=now(), problem=without_ids(error))
@@ -147,7 +145,7 @@ def _pay(client: Client, rows: Sequence[Payment], batch: str, now: Clock) -> Non
     except ProlificError as error:
         if error.is_uncertain or (error.status is not None and error.status < 400):
             hold(rows, without_ids(error), now())
-        elif error.status in _LATER:
+        elif error.status in PASSING:
             move(rows, to=State.PLANNED, now=now(), problem=without_ids(error))
             raise
         else:

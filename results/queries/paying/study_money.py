@@ -8,15 +8,15 @@ from django.conf import settings
 from django.db.models import Count, Q, Sum
 
 from analytics.work.pay import platform_fee
+from annotation.actions.paying.order_payments import REWARDS, VOID
 from annotation.models import Payment
 from results.queries.people.payments_due import owed_sums
 from studies.models import Project, Study
 
 Reason, State = Payment.Reason, Payment.State
 # What the study file promises; everything else is decided by a researcher.
-OWED = frozenset({Reason.REWARD, Reason.PART, Reason.SCREEN_OUT, Reason.ANSWERS, Reason.WAITING})
+OWED = REWARDS | {Reason.ANSWERS, Reason.WAITING}
 ON_ITS_WAY = frozenset({State.PLANNED, State.SENDING, State.REQUESTED})
-VOID = frozenset({State.REFUSED, State.CANCELLED})
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,6 @@ def study_money(study: Study) -> StudyMoney:
 def fee_of(amount: Decimal) -> Decimal:
     """Return the platform's fee on an amount, as this site's settings say."""
     return platform_fee(amount, settings.PLATFORM_FEE_PERCENT)
-
-
-def project_has_payments(project: Project) -> bool:
-    return Payment.objects.filter(study__project=project).exists()
 
 
 def unsettled_numbers(project: Project) -> dict[str, int]:
