@@ -59,7 +59,7 @@ OF_ANNOTATORS = named(
     annotation/arriving.suspicious_arrivals: digest note
     annotation/arriving.switch_role: is_offered switched_session switch
     annotation/ending.platform_outcome: code_for save_comment show_completion_code
-    annotation/recruiting.panel: make_link_key open_studies start use_link
+    annotation/recruiting.panel: make_link_key start use_link
     annotation/recruiting.prolific_studies: sends_people
     annotation/sessions: can_revive check_can_start consent find finish finish_unless_last_look give_up
         grant_more_time is_silent leave more_minutes record_open_page record_visit resume revive start

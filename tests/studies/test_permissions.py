@@ -9,7 +9,7 @@ MATRIX = {
     "view": EVERYBODY,
     **dict.fromkeys(("import", "tag", "predict", "manage_models", "design", "run", "settle"), WHO_CHANGES),
     **dict.fromkeys(("remove_people", "forget_people", "export", "release", "publish"), WHO_CHANGES),
-    **dict.fromkeys(("identify_people", "manage_members", "manage_webhooks", "manage_prolific"), OWNERS),
+    **dict.fromkeys(("identify_people", "manage_members", "manage_webhooks", "manage_prolific", "pay"), OWNERS),
 }
 
 

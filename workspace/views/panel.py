@@ -16,6 +16,7 @@ from annotation.errors import AnnotationError
 from annotation.models import Annotator
 from annotation.recruitment.base import normalize_id
 from background.sealed_secrets import seal
+from studies.errors import StudyError
 from studies.models import Study
 from throttle.networks import network_of
 from workspace.actions.sign_in import may_send_panel_link
@@ -103,8 +104,8 @@ def start(request: HttpRequest, study: int) -> HttpResponse:
         return render(request, "404.html", status=404)
     try:
         session = panel.start(study=chosen, annotator=annotator, now=timezone.now())
-    except AnnotationError as error:
-        messages.error(request, error.whole)
+    except (AnnotationError, StudyError) as error:
+        messages.error(request, error.whole if isinstance(error, AnnotationError) else str(error))
         return redirect("panel")
     return redirect("session", session.token)
 

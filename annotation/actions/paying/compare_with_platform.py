@@ -9,10 +9,11 @@ from django.db.models import QuerySet
 
 from analytics.work.ledger import in_cents
 from annotation.actions.paying.confirm_payments import settle_session
-from annotation.actions.paying.order_payments import REWARDS, Reason, lock
+from annotation.actions.paying.order_payments import REWARDS, VOID, Reason, lock
 from annotation.actions.paying.payment_states import State
 from annotation.actions.paying.submission_ids import submission_id, without_ids
 from annotation.actions.recruiting.prolific_account import NOT_CONNECTED, connect
+from annotation.actions.recruiting.submissions import note_submission
 from annotation.models import Payment, ProlificAccount, Submission
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
@@ -87,7 +88,7 @@ def _submissions(project: Project) -> QuerySet[Submission]:
 def _difference(client: Client, submission: Submission, now: datetime) -> dict[str, Any] | None:
     """Read a submission, note what it is now, and return how the ledger differs from it; None if it does not."""
     remote = client.read_submission(submission_id(submission))
-    Submission.objects.filter(pk=submission.pk).update(status=remote.status, read_at=now)
+    note_submission(submission=submission, remote=remote, client=client, now=now)
     extra = list(remote.bonus_payments)
     if submission.session_id is not None:
         extra = settle_session(submission.session_id, remote.bonus_payments, now)
@@ -141,7 +142,9 @@ def note_rewards(*, study: Study, by: Actor, now: datetime) -> int:
     """Add approved submissions without an order to the ledger, as paid rewards; return how many."""
     lock(study)
     approved = Submission.objects.filter(prolific_study__study=study, status=S.APPROVED, session__isnull=False)
-    known = Payment.objects.filter(study=study, reason__in=REWARDS).exclude(state=State.CANCELLED)
+    rewards = Payment.objects.filter(study=study, reason__in=REWARDS, session__isnull=False)
+    known = rewards.exclude(state__in=VOID).values("session")
+    void = dict(rewards.filter(reason=Reason.REWARD, state__in=VOID).values_list("session", "pk"))
     rows = [
         Payment(
             study=study,
@@ -157,10 +160,14 @@ def note_rewards(*, study: Study, by: Actor, now: datetime) -> int:
             state=State.PAID,
             state_at=now,
         )
-        for each in approved.exclude(session__in=known.values("session")).select_related("session", "prolific_study")
+        for each in approved.exclude(session__in=known).select_related("session", "prolific_study")
         if each.session is not None
     ]
-    made = len(Payment.objects.bulk_create(rows, ignore_conflicts=True))
+    for row in rows:
+        # In the place of one that was cancelled or refused.
+        row.pk = void.get(row.session_id)
+        row.save()
+    made = len(rows)
     if made:
         record(project=study.project, study=study, what=What.REWARDS_NOTED, by=by, now=now, payments=made)
     return made

@@ -87,7 +87,8 @@ def order_payments(*, study: Study, orders: Sequence[Order], by: Actor, now: dat
             if before is None:
                 new[key] = row
             else:
-                row.pk = before.pk
+                # Set up before: what Prolific shows is looked at before it is sent.
+                row.pk, row.remote_id = before.pk, before.remote_id
                 row.save()
                 again += 1
     made = len(new) + again

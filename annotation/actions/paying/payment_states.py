@@ -38,6 +38,8 @@ STALE = timedelta(minutes=5)
 SECONDS_TO_CALL = 120
 # Statuses of a call that did nothing and may work later: no connection, no token, too many requests.
 PASSING = frozenset({None, 401, 403, 429, 502, 503, 504})
+# Prolific says no about one study or submission, as after the token became another account's: others can go on.
+OF_ONE_ALONE = frozenset({400, 403, 404})
 
 
 @transaction.atomic

@@ -4,7 +4,7 @@ import logging
 
 from annotation.actions.paying.confirm_payments import confirm_bonuses, confirm_rewards, take_back_lost
 from annotation.actions.paying.order_payments import REWARDS
-from annotation.actions.paying.payment_states import Clock, State, move, note_problem
+from annotation.actions.paying.payment_states import OF_ONE_ALONE, Clock, State, move, note_problem
 from annotation.actions.paying.send_bonuses import send_batch
 from annotation.actions.paying.send_rewards import send_rewards
 from annotation.actions.paying.submission_ids import without_ids
@@ -53,7 +53,12 @@ def _planned(project: Project) -> list[Payment]:
 def _send(client: Client, account: ProlificAccount, now: Clock) -> None:
     planned = Payment.objects.filter(study__project=account.project_id, state=State.PLANNED, reason__in=REWARDS)
     for prolific_study in ProlificStudy.objects.filter(payments__in=planned).distinct().order_by("pk"):
-        send_rewards(client, prolific_study, now)
+        try:
+            send_rewards(client, prolific_study, now)
+        except ProlificError as error:
+            # Its payments say why they wait.
+            if error.status not in OF_ONE_ALONE:
+                raise
     for _ in range(MOST_BATCHES):
         if send_batch(client, account, now) is None:
             return

@@ -34,6 +34,7 @@ LARGEST_BULK = 1000
 # Prolific approves in bulk after it has answered; one that takes longer was lost.
 BULK_AT_MOST = timedelta(minutes=10)
 BULK_LOST = "Prolific accepted this in bulk but did not do it. It is sent again alone."
+BULK_REFUSED = "Prolific refused this in bulk. It is sent again alone."
 NOT_YET = "The submission does not await review yet. This site tries again every minute."
 NOT_LISTED = "Prolific does not list this submission."
 NO_CODE = "The study on Prolific has no researcher's code for this."
@@ -43,7 +44,7 @@ def send_rewards(client: Client, prolific_study: ProlificStudy, now: Clock) -> N
     """Send all planned rewards of a study. Raises ProlificError to try again later."""
     planned = Payment.objects.filter(prolific_study=prolific_study, reason__in=REWARDS, state=State.PLANNED)
     rows = list(planned.order_by("pk")[:LARGEST_BULK])
-    alone = {row.pk for row in rows if row.reason != Reason.REWARD or row.problem == BULK_LOST}
+    alone = {row.pk for row in rows if row.reason != Reason.REWARD or row.problem in (BULK_LOST, BULK_REFUSED)}
     rows = move(rows, to=State.SENDING, now=now())
     if not rows:
         return
@@ -102,7 +103,11 @@ def _approve_in_bulk(client: Client, rows: Sequence[Payment], ids: Mapping[int, 
     try:
         client.approve_submissions([ids[row.pk] for row in rows])
     except ProlificError as error:
-        _settle_error(rows, error, now)
+        if error.status == 400:
+            # Because of one of them, perhaps.
+            move(rows, to=State.PLANNED, now=now(), problem=BULK_REFUSED)
+        else:
+            _settle_error(rows, error, now)
     else:
         move(rows, to=State.REQUESTED, now=now())
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Max, QuerySet, Sum
 
 from annotation.actions import sessions
-from annotation.errors import AnnotationError, CannotTakePart
+from annotation.errors import AnnotationError
 from annotation.models import Annotator, PanelMember, Payment, Response, Session
 from annotation.models.sessions import OPEN_STATES, TAKEN_PART, SessionState
 from annotation.recruitment import invite
@@ -18,6 +18,7 @@ from annotation.recruitment.base import Entry, normalize_id
 from annotation.session_pay import compute_pay
 from background.sealed_secrets import CannotUnseal, keyed_digest, keyed_digests, seal, unseal
 from studies.actions.events import Actor, What, person, record
+from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 
 # A link that lies in a mailbox for longer is worth more to others than to its owner.
@@ -178,14 +179,14 @@ def _may_enter(study: Study, annotator: Annotator, *, now: datetime) -> bool:
     try:
         entry = _entry(study, annotator)
         sessions.check_can_start(study=study, entry=entry, provider=invite.PROVIDER, now=now)
-    except AnnotationError:
+    except (AnnotationError, StudyError):
         return False
     session = sessions.find(study=study, entry=entry)
     return session is None or session.state in OPEN_STATES | {SessionState.LAPSED}
 
 
 def start(*, study: Study, annotator: Annotator, now: datetime) -> Session:
-    """Start or continue the annotator's session of a study of a panel that they are in. Raises AnnotationError."""
+    """Start or continue the annotator's session of a study of their panel. Raises AnnotationError or StudyError."""
     return sessions.start(study=study, entry=_entry(study, annotator), now=now)
 
 
@@ -196,14 +197,12 @@ def may_see(study: Study, annotator: Annotator) -> bool:
 
 
 def _entry(study: Study, annotator: Annotator) -> Entry:
-    """Return the arrival at the session after those that the annotator has completed. Raises CannotTakePart."""
+    """Return the arrival at the session after those that the annotator has completed. Raises StudyError."""
     done = Session.objects.filter(study=study, annotator=annotator, state__in=TAKEN_PART).count()
     try:
         return invite.member_entry(annotator.provider_id, number=done + 1)
     except CannotUnseal as error:
-        raise CannotTakePart(
-            "This site can no longer read your ID, so you cannot start.", "Tell the researchers."
-        ) from error
+        raise StudyError("This site can no longer read your ID, so you cannot start. Tell the researchers.") from error
 
 
 def panel_sessions(annotator: Annotator) -> list[PanelSession]:

@@ -187,6 +187,11 @@ def sessions_of(study: Study, ids: Iterable[str]) -> dict[str, Session]:
     }
 
 
+def note_submission(*, submission: Submission, remote: bodies.Submission, client: Client, now: datetime) -> None:
+    """Note what one submission is on Prolific, and do what follows, as when its whole study is read."""
+    _Reading(submission.prolific_study, client, now).note(submission, _seen_alone(remote))
+
+
 class _Reading:
     """One reading of a study: `now` is when Prolific was asked, so that a later reading wins."""
 
@@ -217,6 +222,10 @@ class _Reading:
         for stored, one, session in unfinished:
             self._complete(stored, one, session)
         self._study.submissions.filter(read_at__lt=self._now).update(read_at=self._now)
+
+    def note(self, row: Submission, one: RemoteSubmission) -> None:
+        if not _is_settled(row, one, row.session):
+            self._store(row, one, row.session, digest=row.id_digest)
 
     def _here(self, session: Session | None) -> Here:
         code = platform_outcome.code_for(session=session, now=self._now) if session and session.ended_at else ""

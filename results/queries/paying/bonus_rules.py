@@ -13,6 +13,7 @@ from analytics.work.ledger import CENT, raise_to_floor
 from annotation.actions.paying.order_payments import LARGEST, REWARDS, VOID, Order
 from annotation.models import Payment, Response, Session, SessionState, Submission
 from annotation.models.sessions import OPEN_STATES
+from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.session_pay import PayItem
 from background.sealed_secrets import CannotUnseal, unseal
 from results.models import Pseudonym
@@ -23,6 +24,7 @@ from studies.models import Study
 from studies.wording import format_money
 
 Reason, State = Payment.Reason, Payment.State
+UNPAID = (*LOST, SubmissionStatus.REJECTED)
 LONGEST_NOTE = 500
 MOST_LINES = 2000
 
@@ -55,7 +57,13 @@ def plan_waiting(study: Study) -> list[PlannedBonus]:
 
 def _planned_items(study: Study, item: PayItem, reason: str) -> list[PlannedBonus]:
     lines = [line for line in session_lines(study) if line.state not in OPEN_STATES]
-    orders = [Order(line.pk, reason, amount) for line in lines if (amount := line.owed.amount(item).quantize(CENT))]
+    rejected = Submission.objects.filter(prolific_study__study=study, status=SubmissionStatus.REJECTED)
+    unpaid = set(rejected.values_list("session", flat=True))
+    orders = [
+        Order(line.pk, reason, amount)
+        for line in lines
+        if (amount := line.owed.amount(item).quantize(CENT)) and line.pk not in unpaid
+    ]
     return _new(study, orders)
 
 
@@ -82,7 +90,8 @@ def plan_floor(study: Study, floor: Decimal, *, on_platform: bool) -> list[Plann
     # What the study file owes by the answer counts, whether it was ordered yet or not.
     bonuses = {line.pk: line.owed.amount(PayItem.ANSWERS) for line in session_lines(study)}
     rewards: dict[int, Decimal] = {}
-    sums = Payment.objects.filter(study=study).exclude(state__in=VOID).order_by().values_list("session_id", "reason")
+    known = Payment.objects.filter(study=study, session__isnull=False).exclude(state__in=VOID).order_by()
+    sums = known.values_list("session_id", "reason")
     for session_id, reason, amount in sums.annotate(amount=Sum("amount")):
         if reason in REWARDS:
             rewards[session_id] = amount
@@ -95,7 +104,7 @@ def plan_floor(study: Study, floor: Decimal, *, on_platform: bool) -> list[Plann
             continue
         begun = submission.started_at if on_platform else session.arrived_at
         ended = submission.completed_at if on_platform else session.handed_back_at or session.ended_at
-        if begun is None or ended is None or ended <= begun or submission.status in LOST:
+        if begun is None or ended is None or ended <= begun or submission.status in UNPAID:
             continue
         reward = rewards.get(session.pk, submission.prolific_study.reward)
         missing = raise_to_floor(floor, (ended - begun).total_seconds(), [reward, bonuses[session.pk]])

@@ -11,9 +11,8 @@ from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.review_marks import review_marks
 from annotation.session_pay import stored_answers
 from results.models import Pseudonym
+from results.queries.paying.study_money import LOST
 from studies.models import Study
-
-LOST = (SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT)
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,11 @@ class ReviewedSession:
     @property
     def is_lost(self) -> bool:
         """Whether they finished here, lost their place on Prolific and are not paid yet."""
-        return self.is_finished and self.submission.status in LOST and not self.payments
+        return self.is_finished and self.submission.status in LOST and not self._is_paid
+
+    @property
+    def _is_paid(self) -> bool:
+        return any(each.state not in VOID for each in self.payments)
 
     @property
     def allows_parts(self) -> bool:

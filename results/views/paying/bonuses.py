@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from hashlib import sha256
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -110,8 +111,11 @@ def bonuses(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _listed(plan: Plan) -> str:
-    """Return what tells this list from another one."""
-    return f"{len(plan.bonuses)} {plan.amount}"
+    """Return what tells this list from another one, also of the same sum."""
+    orders = sorted(
+        (each.order.session, each.order.reason, each.order.subject, each.order.amount) for each in plan.bonuses
+    )
+    return sha256(repr(orders).encode()).hexdigest()
 
 
 def _plan(request: HttpRequest, study: Study) -> Plan:

@@ -26,7 +26,7 @@ def paying(tmp_path: Path) -> Iterator[Stage]:
 
 
 def test_rewards_are_approved_and_confirmed(paying: Stage) -> None:
-    assert str(paying.approve()) == "3 payments ordered, 12.00 in all, without fees."
+    assert str(paying.approve()) == "3 payments ordered, USD 12.00 in all, without fees."
     paying.send()
     # In bulk, which Prolific does later.
     assert paying.states() == [State.REQUESTED] * 3
@@ -191,7 +191,7 @@ def test_a_project_without_a_token_says_so(paying: Stage) -> None:
     paying.approve()
     paying.minute()
     assert paying.states() == [State.PLANNED] * 3
-    assert "has no token" in Payment.objects.values_list("problem", flat=True)[0]
+    assert "has no Prolific API token" in Payment.objects.values_list("problem", flat=True)[0]
 
 
 def test_a_worker_that_was_taken_for_lost_does_not_pay(paying: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +246,7 @@ def test_another_sum_than_was_ordered_is_not_paid(paying: Stage, monkeypatch: py
     monkeypatch.setattr(Client, "set_up_bonuses", lambda *told: other)
     paying.minute()
     assert paying.states() == [State.REFUSED]
-    assert "another sum" in Payment.objects.get().problem
+    assert "a different total" in Payment.objects.get().problem
 
 
 def test_screening_out_pays_the_fixed_amount(tmp_path: Path) -> None:

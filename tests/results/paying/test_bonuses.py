@@ -6,7 +6,7 @@ from bs4 import BeautifulSoup
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotation.models import Payment, Session, SessionState
+from annotation.models import Payment, Session, SessionState, Submission
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from studies.models import Study
@@ -144,3 +144,27 @@ def test_a_rule_needs_an_amount(paying: Stage, owner: Client) -> None:
 def test_only_owners_order_bonuses(paying: Stage) -> None:
     for role in ("viewer", "editor"):
         assert signed_in(make_member(paying.study.project, role)).post(PAGE, {"rule": "answers"}).status_code == 403
+
+
+def test_a_bonus_of_somebody_who_was_erased_breaks_no_rule(paying: Stage, owner: Client) -> None:
+    paying.bonus("0.40")
+    Payment.objects.update(session=None, annotator=None)
+    page = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
+    assert "3 bonuses, USD 3.00" in words_of(page)
+
+
+def test_who_was_rejected_is_not_raised_to_an_hourly_wage(paying: Stage, owner: Client) -> None:
+    Submission.objects.filter(session=paying.sessions[0]).update(status="REJECTED")
+    page = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
+    assert "2 bonuses, USD 2.00" in words_of(page)
+
+
+def test_another_list_of_the_same_sum_is_looked_over_again(paying: Stage, owner: Client) -> None:
+    Submission.objects.filter(session=paying.sessions[0]).update(status="RETURNED")
+    page = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
+    assert "2 bonuses, USD 2.00" in words_of(page)
+    Submission.objects.filter(session=paying.sessions[0]).update(status="APPROVED")
+    Submission.objects.filter(session=paying.sessions[1]).update(status="RETURNED")
+    again = confirm(owner, page)
+    assert "The list has changed since you saw it. Look it over again." in words_of(again)
+    assert not Payment.objects.exists()

@@ -10,13 +10,14 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.actions.paying.compare_with_platform import last_result
-from annotation.models import Payment, ProlificAccount, Submission
+from annotation.actions.paying.order_payments import Order, order_payments
+from annotation.models import Payment, ProlificAccount, ProlificStudy, Submission
 from background.models import Job
 from results.queries.paying.wages import study_wages
 from simulation.prolific_double.switches import Switch
 from studies.models import Event
 from tests.annotation.paying.stage import Stage, stage
-from tests.factories import NOON, fresh, make_member, make_project, make_study
+from tests.factories import NOON, TESTS, fresh, make_member, make_project, make_study
 from tests.jobs import run_now
 from tests.pages import signed_in, words_of
 
@@ -220,3 +221,52 @@ def test_a_payment_of_another_project_is_not_found(paying: Stage) -> None:
     paying.bonus("1.50")
     other = signed_in(make_member(make_project("birds"), "owner", name="nobody"))
     assert other.get(f"/projects/birds/money/payments/{Payment.objects.get().pk}/").status_code == 404
+
+
+def test_a_comparison_flags_a_place_that_was_lost_meanwhile(paying: Stage, owner: Client) -> None:
+    paying.local.play("return", submission=paying.ids[0])
+    compare(owner)
+    found = Submission.objects.get(session=paying.sessions[0])
+    assert (found.status, found.flag) == ("RETURNED", Submission.Flag.PLACE_LOST)
+    told = {"session": paying.sessions[0].pk, "flag": "place_lost"}
+    assert Event.objects.filter(what="submission flagged", details=told).count() == 1
+
+
+@pytest.mark.parametrize("month", ["9999-12", "0000-01", "2026-13", "9" * 5000])
+def test_a_month_that_is_none_selects_everything(paying: Stage, owner: Client, month: str) -> None:
+    assert owner.get(PAGE, {"month": month}).status_code == 200
+
+
+def not_ordered(owner: Client) -> str:
+    page = words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+    return page.split("Not ordered</dt><dd>")[1].split("</dd>")[0]
+
+
+def test_a_part_or_a_rejection_leaves_nothing_of_the_reward_to_order(paying: Stage, owner: Client) -> None:
+    # Three sessions of 4.00 are owed.
+    part = Order(paying.sessions[0].pk, Payment.Reason.PART, Decimal("2.00"), note="Half.")
+    order_payments(study=paying.study, orders=[part], by=TESTS, now=paying.now())
+    assert not_ordered(owner) == "USD 8.00"
+    Submission.objects.filter(session=paying.sessions[1]).update(status="REJECTED")
+    assert not_ordered(owner) == "USD 4.00"
+
+
+def test_what_one_person_gets_more_is_not_missing_from_what_another_is_owed(paying: Stage, owner: Client) -> None:
+    ProlificStudy.objects.update(reward="6.00")
+    paying.approve(paying.sessions[:1])
+    assert not_ordered(owner) == "USD 8.00"
+
+
+def test_a_bonus_for_who_lost_the_place_is_the_reward_that_was_owed(paying: Stage, owner: Client) -> None:
+    Submission.objects.filter(session=paying.sessions[0]).update(status="TIMED-OUT")
+    paying.bonus("4.00", "0.50")
+    assert not_ordered(owner) == "USD 8.00"
+
+
+def test_payments_in_another_currency_are_not_added_to_those_of_the_study(paying: Stage, owner: Client) -> None:
+    paying.approve(paying.sessions[:2])
+    Payment.objects.update(state=State.PAID)
+    Payment.objects.filter(session=paying.sessions[0]).update(currency="GBP")
+    page = words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+    assert "<dt>Paid</dt><dd>USD 4.00</dd>" in page
+    assert "also paid GBP 4.00" in page

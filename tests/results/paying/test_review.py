@@ -204,3 +204,11 @@ def test_activity_says_reasons_and_categories_in_words(paying: Stage, owner: Cli
     page = words_of(owner.get("/projects/vases/events/"))
     assert "ordered 1 payment for birds-step-3, USD 4.00: reward of the submission" in page
     assert "in birds-step-3: Answers show no effort" in page
+
+
+def test_who_lost_the_place_stays_listed_until_somebody_is_paid(paying: Stage, owner: Client) -> None:
+    # Their place was lost after the reward was ordered, so that Prolific refused it.
+    paying.approve(paying.sessions[:1])
+    Payment.objects.update(state=State.REFUSED)
+    Submission.objects.filter(session=paying.sessions[0]).update(status="TIMED-OUT")
+    assert "Finished here, returned or timed out on Prolific" in words_of(owner.get(PAGE))

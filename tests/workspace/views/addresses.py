@@ -97,7 +97,8 @@ PRIVATE = {
         **changing((ELSEWHERE, ELSEWHERE)),
         "editor": (ELSEWHERE, 403),
     },
-    "/studies/birds/birds-step-3/prolific/places/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    # Without a number.
+    "/studies/birds/birds-step-3/prolific/places/": owners_alone((NOT_ALLOWED, 409)),
     **{
         f"/studies/birds/birds-step-3/prolific/{action}/": changing((NOT_ALLOWED, ELSEWHERE))
         for action in ("pause", "resume", "stop", "refresh")
