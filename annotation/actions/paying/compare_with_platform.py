@@ -165,7 +165,7 @@ def note_rewards(*, study: Study, by: Actor, now: datetime) -> int:
     ]
     for row in rows:
         # In the place of one that was cancelled or refused.
-        row.pk = void.get(row.session_id)
+        row.pk = void.get(row.session_id or 0)
         row.save()
     made = len(rows)
     if made:

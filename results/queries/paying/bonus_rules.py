@@ -17,7 +17,7 @@ from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.session_pay import PayItem
 from background.sealed_secrets import CannotUnseal, unseal
 from results.models import Pseudonym
-from results.queries.paying.review import LOST
+from results.queries.paying.study_money import LOST
 from results.queries.people.annotators import answer_outcomes
 from results.queries.people.payments_due import session_lines
 from studies.models import Study

@@ -166,5 +166,5 @@ def test_another_list_of_the_same_sum_is_looked_over_again(paying: Stage, owner:
     Submission.objects.filter(session=paying.sessions[0]).update(status="APPROVED")
     Submission.objects.filter(session=paying.sessions[1]).update(status="RETURNED")
     again = confirm(owner, page)
-    assert "The list has changed since you saw it. Look it over again." in words_of(again)
+    assert "The list has changed since you saw it. Check it again." in words_of(again)
     assert not Payment.objects.exists()
