@@ -12,7 +12,7 @@ from annotation.actions.paying.confirm_payments import settle_session
 from annotation.actions.paying.order_payments import REWARDS, VOID, Reason, lock
 from annotation.actions.paying.payment_states import State
 from annotation.actions.paying.submission_ids import submission_id, without_ids
-from annotation.actions.recruiting.prolific_account import connect
+from annotation.actions.recruiting.prolific_account import NOT_CONNECTED, connect
 from annotation.actions.recruiting.submissions import note_submission
 from annotation.models import Payment, ProlificAccount, Submission
 from annotation.recruitment.prolific.client import Client
@@ -28,10 +28,10 @@ from studies.models import Project, Study
 KIND = "annotation.money_check"
 BATCH = 20
 S = SubmissionStatus
-PAID_THERE = "Paid at Prolific, not ordered here."
-NOT_THERE = "Paid according to the ledger, and not at Prolific."
+PAID_THERE = "Paid on Prolific, but not ordered here."
+NOT_THERE = "Paid in the ledger, but not on Prolific."
 HELD = "Held: Prolific does not show it."
-ON_ITS_WAY = "On its way: Prolific does not show it yet."
+ON_ITS_WAY = "Ordered: Prolific does not show it yet."
 OTHER_AMOUNT = "The amounts differ."
 
 
@@ -61,7 +61,7 @@ def _compare(job: RunningJob) -> None:
     project = Project.objects.get(pk=job.arguments["project"])
     account = ProlificAccount.objects.filter(project=project).first()
     if account is None:
-        raise Failed("The project has no token of Prolific. Save one under Settings, Prolific.")
+        raise Failed(NOT_CONNECTED)
     found = {"after": 0, "compared": 0, "differences": [], **(job.step or {})}
     submissions = _submissions(project)
     total = submissions.count()
@@ -139,7 +139,7 @@ def _why(here: int, there: int, rows: Sequence[Payment], extra: Sequence[int]) -
 
 @transaction.atomic
 def note_rewards(*, study: Study, by: Actor, now: datetime) -> int:
-    """Add rewards that Prolific has paid without an order, as by an automatic approval, as paid; return how many."""
+    """Add approved submissions without an order to the ledger, as paid rewards; return how many."""
     lock(study)
     approved = Submission.objects.filter(prolific_study__study=study, status=S.APPROVED, session__isnull=False)
     rewards = Payment.objects.filter(study=study, reason__in=REWARDS, session__isnull=False)
@@ -156,7 +156,7 @@ def note_rewards(*, study: Study, by: Actor, now: datetime) -> int:
             currency=each.prolific_study.currency,
             ordered_by=person(by),
             ordered_at=now,
-            note="Paid at Prolific without an order here.",
+            note="Paid on Prolific without an order here.",
             state=State.PAID,
             state_at=now,
         )

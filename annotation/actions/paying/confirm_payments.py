@@ -17,7 +17,7 @@ from studies.models import Project
 # Prolific pays bonuses some time after it has accepted them.
 SHOWN_WITHIN = timedelta(days=1)
 NOT_SHOWN = "Prolific accepted this a day ago and does not show it."
-LOST_WORKER = "The site stopped while this was sent, so Prolific may have paid it or not."
+LOST_WORKER = "The site stopped while this was sent. Prolific may or may not have paid it."
 # After this time they are asked about every ten minutes instead of every minute.
 OFTEN = timedelta(hours=1)
 WAITING = (State.REQUESTED, State.UNCERTAIN)

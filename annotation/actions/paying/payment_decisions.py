@@ -59,7 +59,7 @@ def note_paid(*, payment: Payment, by: Actor, now: datetime) -> None:
 
 
 def note_unpaid(*, payment: Payment, by: Actor, now: datetime) -> None:
-    """Plan a held payment again after an owner saw that it was not paid, and Prolific says so now. Raises CannotPay.
+    """Plan a held payment again: an owner saw that it was not paid, and Prolific does not show it. Raises CannotPay.
 
     Asks Prolific: call it outside of transactions.
     """

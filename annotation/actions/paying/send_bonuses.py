@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from analytics.work.ledger import in_cents, shown_payments
 from annotation.actions.paying.order_payments import BONUSES
-from annotation.actions.paying.payment_states import OF_ONE_ALONE, SECONDS_TO_CALL, Clock, State, hold, move
+from annotation.actions.paying.payment_states import OF_ONE_ALONE, PASSING, SECONDS_TO_CALL, Clock, State, hold, move
 from annotation.actions.paying.submission_ids import refuse_unknown, without_ids
 from annotation.models import Payment, ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific.client import Client
@@ -18,10 +18,9 @@ from annotation.recruitment.prolific.connection import ProlificError
 # Prolific recommends at most 200 lines.
 LARGEST_BATCH = 200
 IN_FLIGHT = "Sent to Prolific, which has not answered."
-SHOWN_ALREADY = "Prolific shows a bonus of this amount that is not in the ledger. Compare, and decide."
-OTHER_SUM = "Prolific understood another sum than was ordered. Nothing was paid."
-# The call did nothing and may do something later: no token, too many requests, no connection.
-_LATER = frozenset({None, 401, 429, 502, 503, 504})
+SHOWN_ALREADY = "Prolific shows a bonus of this amount that is not in the ledger. Compare with Prolific, then decide."
+OTHER_SUM = "Prolific computed a different total than was ordered. Nothing was paid."
+_LATER = PASSING - OF_ONE_ALONE
 
 
 def send_batch(client: Client, account: ProlificAccount, now: Clock) -> list[Payment] | None:

@@ -20,6 +20,7 @@ from studies.wording import format_count
 
 # Somebody waits for the page meanwhile: for one response, and for all of them.
 SECONDS, SECONDS_IN_ALL = 10, 30
+NOT_CONNECTED = "The project has no Prolific API token. An owner can save one under Settings, Prolific."
 # Of a workspace that has just been chosen.
 NO_WEBHOOKS: Mapping[str, Any] = {"sealed_webhook_key": "", "webhooks_confirmed_at": None}
 
@@ -83,11 +84,7 @@ def connect_project(project: Project, *, attempts: int = 1) -> Client:
     """Return a client with the token of a project, as `connect` does. Raises ProlificError."""
     account = ProlificAccount.objects.filter(project=project).first()
     if account is None:
-        raise ProlificError(
-            "The project has no token of Prolific. An owner can save one in the project's settings.",
-            status=None,
-            body=None,
-        )
+        raise ProlificError(NOT_CONNECTED, status=None, body=None)
     return connect(account, attempts=attempts)
 
 

@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from annotation.actions.paying.order_payments import REWARDS, VOID
 from annotation.models import Payment, SessionState, Submission
 from annotation.recruitment.prolific.researcher_codes import allows_parts, screen_out_code
 from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.review_marks import review_marks
 from annotation.session_pay import stored_answers
 from results.models import Pseudonym
+from results.queries.paying.study_money import LOST
 from studies.models import Study
-
-REWARDS = (Payment.Reason.REWARD, Payment.Reason.PART, Payment.Reason.SCREEN_OUT)
-VOID = (Payment.State.REFUSED, Payment.State.CANCELLED)
-LOST = (SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT)
 
 
 @dataclass(frozen=True)
@@ -85,8 +83,7 @@ class ReviewedSession:
 
 @dataclass
 class Review:
-    """Sessions of a study by what there is to do: approve at once, look at, pay although the place is lost; and the
-    others."""
+    """Sessions of a study: ready to approve, marked, finished here but lost on Prolific, and others."""
 
     ready: list[ReviewedSession] = field(default_factory=list)
     marked: list[ReviewedSession] = field(default_factory=list)

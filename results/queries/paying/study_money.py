@@ -10,6 +10,7 @@ from django.db.models import Count, Q, Sum
 
 from analytics.work.ledger import CENT
 from analytics.work.pay import platform_fee
+from annotation.actions.paying.order_payments import REWARDS, VOID
 from annotation.models import Payment, Submission
 from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.session_pay import PayItem
@@ -17,10 +18,8 @@ from results.queries.people.payments_due import SessionLine, owed_sums, session_
 from studies.models import Project, Study
 
 Reason, State = Payment.Reason, Payment.State
-REWARDS = frozenset({Reason.REWARD, Reason.PART, Reason.SCREEN_OUT})
 LOST = frozenset({SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT})
 ON_ITS_WAY = frozenset({State.PLANNED, State.SENDING, State.REQUESTED})
-VOID = frozenset({State.REFUSED, State.CANCELLED})
 
 
 @dataclass(frozen=True)
@@ -107,10 +106,6 @@ def _still_owed_to(line: SessionLine, ordered: Mapping[str, Decimal], status: st
 def fee_of(amount: Decimal) -> Decimal:
     """Return the platform's fee on an amount, as this site's settings say."""
     return platform_fee(amount, settings.PLATFORM_FEE_PERCENT)
-
-
-def project_has_payments(project: Project) -> bool:
-    return Payment.objects.filter(study__project=project).exists()
 
 
 def unsettled_numbers(project: Project) -> dict[str, int]:

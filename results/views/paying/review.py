@@ -13,7 +13,7 @@ from annotation.actions.arriving.switch_role import switched_session
 from annotation.actions.paying.order_payments import (
     CannotPay,
     Order,
-    Ordered,
+    OrderResult,
     cancel_payment,
     order_payments,
     order_rewards,
@@ -65,7 +65,7 @@ def review(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "results/pay/review.html", context)
 
 
-def tell_ordered(request: HttpRequest, study: Study, ordered: Ordered) -> None:
+def tell_ordered(request: HttpRequest, study: Study, ordered: OrderResult) -> None:
     """Tell what was ordered, and have it sent."""
     messages.success(request, str(ordered))
     send_project_payments.delay_on_commit(study.project_id)
@@ -111,7 +111,7 @@ def _order(request: HttpRequest, line: ReviewedSession, doing: str) -> Order:
     """Return the order that a form of the page asks for. Raises CannotPay."""
     note = read_field(request.POST, "note")
     if len(note) > LONGEST_NOTE:
-        raise CannotPay(f"The text may have {LONGEST_NOTE} characters. It has {len(note)}.")
+        raise CannotPay(f"The text may have at most {LONGEST_NOTE} characters. It has {len(note)}.")
     if doing == "screen_out" and line.screen_out_pay is not None:
         return Order(line.pk, Reason.SCREEN_OUT, line.screen_out_pay)
     amount = read_amount(read_field(request.POST, "amount"))
@@ -120,12 +120,12 @@ def _order(request: HttpRequest, line: ReviewedSession, doing: str) -> Order:
     if doing == "bonus":
         return Order(line.pk, Reason.DECIDED, amount, note=note)
     if not line.allows_parts or not line.awaits_review:
-        raise CannotPay("Prolific does not allow to pay this submission in part. Pay a bonus.")
+        raise CannotPay("Prolific does not allow part of the reward for this submission. Pay a bonus instead.")
     if percent_of_reward(line.reward, amount) is None:
         least, most = (line.reward * percent / 100 for percent in (8, 99))
-        raise CannotPay(f"A part is from 8 to 99 % of the reward: from {least:.2f} to {most:.2f}, by whole percents.")
+        raise CannotPay(f"A part is from 8 to 99 % of the reward: from {least:.2f} to {most:.2f}, in whole percent.")
     if not note:
-        raise CannotPay("Write to the participant why they are paid in part.")
+        raise CannotPay("Write to the participant why you pay only a part.")
     return Order(line.pk, Reason.PART, amount, note=note)
 
 
@@ -140,7 +140,7 @@ def _find(study: Study, session: int) -> ReviewedSession:
 def _session_page(
     request: HttpRequest, study: Study, line: ReviewedSession, *, problem: str = "", planned: Decimal | None = None
 ) -> HttpResponse:
-    """Show a session. problem: with what was typed. planned: a bonus that is looked over before it is ordered."""
+    """Show a session. problem: with what was typed. planned: the amount of a bonus in the preview."""
     context = {
         "study": study,
         "line": line,

@@ -289,7 +289,7 @@ def test_a_study_that_was_deleted_there_or_has_no_account_is_said(local: Local) 
     local.double.store.delete("study", row.remote_id)
     assert mirror(row, NOON).problem.startswith("Prolific does not have this")
     connect_to(row.study.project).delete()
-    assert mirror(row, NOON).problem.startswith("The project has no token of Prolific.")
+    assert mirror(row, NOON).problem.startswith("The project has no Prolific API token.")
 
 
 def test_what_nobody_foresaw_leaves_the_study_due(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:

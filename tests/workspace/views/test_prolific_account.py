@@ -204,7 +204,7 @@ def test_webhooks_are_connected_and_shown(local: Local, owner: Client) -> None:
     ProlificAccount.objects.update(workspace_id="")
     assert "Not connected. Choose a workspace first." in text(owner)
     ProlificAccount.objects.update(workspace_id=WORKSPACE)
-    assert "Not connected yet. This is tried every minute." in text(owner)
+    assert "Not connected yet. This site tries again every minute." in text(owner)
     page = connect_webhooks(owner)
     assert "Prolific has confirmed that it sends webhooks here." in page
     assert "Confirmed by Prolific" in page
@@ -239,7 +239,7 @@ def test_webhooks_are_connected_again_with_a_new_key(
 
 def test_the_only_workspace_pays(local: Local, owner: Client) -> None:
     page = owner.post(PAGE, {"token": TOKEN}, follow=True).content.decode()
-    assert "Pays from: Workspace of the local platform." in page
+    assert "Workspace that pays: Workspace of the local platform." in page
     assert ProlificAccount.objects.get().workspace_id == WORKSPACE
 
 
@@ -249,14 +249,14 @@ def test_of_several_workspaces_an_owner_chooses_the_one_that_pays(local: Local, 
     assert "Which workspace pays?" in page
     assert "Workspace of the local platform, USD 10,000.00 available" in page
     assert "Second workspace of the local platform, USD 0.00 available" in page
-    assert "no workspace chosen yet" in text(owner)
+    assert "<strong>not chosen yet</strong>" in text(owner)
     refused = owner.post(f"{PAGE}workspace/", {"workspace": "5f0000000000000000000000"})
     assert (refused.status_code, "Choose one of the workspaces." in refused.content.decode()) == (409, True)
     page = owner.post(f"{PAGE}workspace/", {"workspace": SECOND_WORKSPACE}, follow=True).content.decode()
     assert "Second workspace of the local platform pays from now on." in page
     # A new token of the same account keeps the choice.
     page = owner.post(PAGE, {"token": TOKEN}, follow=True).content.decode()
-    assert "Pays from: Second workspace of the local platform." in page
+    assert "Workspace that pays: Second workspace of the local platform." in page
     assert Event.objects.filter(what="prolific workspace chosen").count() == 1
 
 
