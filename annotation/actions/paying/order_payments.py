@@ -15,6 +15,7 @@ from annotation.review_marks import review_marks
 from annotation.session_pay import stored_answers
 from studies.actions.events import Actor, What, person, record
 from studies.models import Study
+from studies.wording import format_money
 
 Reason, State = Payment.Reason, Payment.State
 # Of a session, one of these at most.
@@ -48,11 +49,12 @@ class Ordered:
     made: int
     known: int
     amount: Decimal
+    currency: str
 
     def __str__(self) -> str:
         payments = "1 payment" if self.made == 1 else f"{self.made:,} payments"
         before = f" {self.known:,} had been ordered before." if self.known else ""
-        return f"{payments} ordered, {self.amount:,} in all, without fees.{before}"
+        return f"{payments} ordered, {format_money(self.amount, self.currency)} in all, without fees.{before}"
 
 
 @transaction.atomic
@@ -93,7 +95,7 @@ def order_payments(*, study: Study, orders: Sequence[Order], by: Actor, now: dat
         reasons = sorted({order.reason for order in orders})
         told = {"payments": made, "amount": str(amount), "currency": _currency(study), "reasons": ", ".join(reasons)}
         record(project=study.project, study=study, what=What.PAYMENTS_ORDERED, by=by, now=now, **told)
-    return Ordered(made, len(orders) - made, amount)
+    return Ordered(made, len(orders) - made, amount, _currency(study))
 
 
 @transaction.atomic

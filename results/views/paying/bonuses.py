@@ -133,7 +133,7 @@ def _plan(request: HttpRequest, study: Study) -> Plan:
     else:
         plan.bonuses = plan_floor(study, amount, on_platform=rule == "floor_platform")
     if not plan.bonuses and not plan.bad_lines and not plan.problem:
-        plan.problem = "Nobody is to be paid by this: there is nothing to order, or all of it was ordered before."
+        plan.problem = "This rule pays nobody: nothing is owed by it, or all of it was ordered before."
     return plan
 
 

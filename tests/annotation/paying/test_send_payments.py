@@ -26,7 +26,7 @@ def paying(tmp_path: Path) -> Iterator[Stage]:
 
 
 def test_rewards_are_approved_and_confirmed(paying: Stage) -> None:
-    assert str(paying.approve()) == "3 payments ordered, 12.00 in all, without fees."
+    assert str(paying.approve()) == "3 payments ordered, USD 12.00 in all, without fees."
     paying.send()
     # In bulk, which Prolific does later.
     assert paying.states() == [State.REQUESTED] * 3
@@ -45,7 +45,7 @@ def test_bonuses_are_paid_and_confirmed(paying: Stage) -> None:
 def test_the_same_order_again_changes_nothing(paying: Stage) -> None:
     paying.bonus("1.50")
     assert str(paying.bonus("1.50", "2.00")) == (
-        "1 payment ordered, 2.00 in all, without fees. 1 had been ordered before."
+        "1 payment ordered, USD 2.00 in all, without fees. 1 had been ordered before."
     )
     paying.send()
     paying.bonus("1.50", "2.00")

@@ -45,7 +45,7 @@ def test_bonuses_of_a_file_are_listed_with_sum_and_fee_and_then_ordered(paying: 
     # 33.33 % of 1.57.
     assert "2 bonuses, USD 1.57, and about USD 0.52 fee: <strong>USD 2.09</strong>" in words_of(page)
     assert not Payment.objects.exists()
-    assert "2 payments ordered, 1.57 in all" in words_of(confirm(owner, page))
+    assert "2 payments ordered, USD 1.57 in all" in words_of(confirm(owner, page))
     assert list(Payment.objects.order_by("session_id").values_list("amount", "note")) == [
         (Decimal("1.50"), "Careful, and quick"),
         (Decimal("0.07"), ""),
@@ -95,7 +95,7 @@ def test_everybody_is_raised_to_an_hourly_wage_on_prolifics_clock(paying: Stage,
     confirm(owner, page)
     assert set(Payment.objects.values_list("reason", "amount")) == {("hourly_floor", Decimal("1.00"))}
     again = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
-    assert "Nobody is to be paid by this" in words_of(again)
+    assert "This rule pays nobody" in words_of(again)
 
 
 def test_bonuses_so_far_count_for_the_hourly_wage(paying: Stage, owner: Client) -> None:

@@ -5,11 +5,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
 from annotation.actions.paying.compare_with_platform import last_result
-from annotation.models import Payment, ProlificAccount, Submission
+from annotation.models import Payment, ProlificAccount, ProlificStudy, Submission
 from background.models import Job
 from simulation.prolific_double.switches import Switch
 from studies.models import Event
@@ -177,6 +178,9 @@ def test_wages_and_the_cost_to_finish_are_shown_without_an_alarm_before_the_fift
     # Six places, none of which is known to be taken, at 4.00, and 33.33 % of 24.00.
     assert "6 open places cost about <strong>USD 32.00</strong>" in page
     assert "The median wage is below" not in page
+    # Nothing is told of places once all are taken.
+    ProlificStudy.objects.update(places_taken=F("places"))
+    assert "open places cost" not in words_of(owner.get("/studies/vases/birds-step-3/owed/"))
 
 
 @pytest.fixture

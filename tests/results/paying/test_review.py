@@ -42,7 +42,7 @@ def test_all_that_are_unmarked_are_approved_at_once_and_marked_ones_stay(paying:
     sent = {"session": [tag["value"] for tag in form.select("input[name=session]")]}
     assert sent == {"session": [str(paying.sessions[0].pk)]}
     answer = owner.post(PAGE, sent, follow=True)
-    assert "1 payment ordered, 4.00 in all, without fees." in words_of(answer)
+    assert "1 payment ordered, USD 4.00 in all, without fees." in words_of(answer)
     paying.minute(2)
     assert paying.paid("reward") == [400, 0, 0]
     assert [row.session_id for row in Payment.objects.all()] == [paying.sessions[0].pk]
@@ -82,6 +82,10 @@ def test_a_single_bonus_is_looked_over_and_then_ordered(paying: Stage, owner: Cl
     assert (str(row.amount), row.note, row.reason) == ("1.50", "Very careful.", "decided")
     assert row.ordered_by is not None
     assert row.ordered_by.get_username() == "olga"
+    # There is one per session.
+    page = words_of(owner.get(page_of(paying)))
+    assert "The bonus of this session is ordered." in page
+    assert 'name="note"' not in page
     # A changed amount is looked over again.
     other = owner.post(page_of(paying, 1), {"do": "bonus", "amount": "15", "sure": "1.5"})
     assert "<strong>USD 15.00</strong>" in words_of(other)
