@@ -28,14 +28,20 @@ def test_an_owner_approves_and_orders_a_bonus_and_both_are_paid(
 ) -> None:
     page.goto(f"{live_server.url}{STUDY}review/")
     page.get_by_role("button", name="Approve all 3").click()
-    expect(page.get_by_text("3 payments ordered, 12.00 in all, without fees.")).to_be_visible()
+    expect(page.get_by_text("3 payments ordered, USD 12.00 in all, without fees.")).to_be_visible()
     page.get_by_text("Others: 3").click()
     page.locator("details th a").first.click()
     page.get_by_label("Amount, USD").fill("1.50")
+    preview = page.get_by_role("button", name="Preview").bounding_box()
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("status")).to_contain_text("about USD 2.00 with Prolific’s fee")
+    order = page.get_by_role("button", name="Order this bonus").bounding_box()
+    # A double click on the first does not order: the second is below it.
+    assert preview is not None
+    assert order is not None
+    assert order["y"] > preview["y"] + preview["height"] / 2
     page.get_by_role("button", name="Order this bonus").click()
-    expect(page.get_by_text("1 payment ordered, 1.50 in all")).to_be_visible()
+    expect(page.get_by_text("1 payment ordered, USD 1.50 in all")).to_be_visible()
     paying.minute(2)
     page.get_by_role("link", name="Money").click()
     expect(page.get_by_text("4 payments, without fees: paid USD 13.50")).to_be_visible()

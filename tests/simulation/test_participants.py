@@ -12,6 +12,7 @@ from annotation.actions.recruiting import prolific_studies
 from annotation.models import ProlificAccount, Session, SessionState
 from background.sealed_secrets import seal
 from results.simulated import SIMULATED_STUDY, is_simulated
+from simulation.management.commands.prolific_participants import PAUSE
 from simulation.participants import CannotPlay, Platform, play_participant
 from simulation.prolific_double.server import WORKSPACE
 from studies.models import Study
@@ -55,11 +56,11 @@ def remote(local: Local) -> str:
     return fresh(row).remote_id
 
 
-def play(local: Local, remote: str, mood: float) -> str:
+def play(local: Local, remote: str, mood: float, pause: float = 0) -> str:
     platform = Platform(local.double.address, TOKEN)
     assert platform.running_studies() == [remote]
     arrivals: list[Study] = []
-    return play_participant(platform, remote, dice=Mood(mood), pause=lambda: 0, on_arrival=arrivals.append)
+    return play_participant(platform, remote, dice=Mood(mood), pause=lambda: pause, on_arrival=arrivals.append)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,15 @@ def test_a_participant_ends_as_people_do(
     assert submission.status == status
     # Marked as simulated wherever their answers are shown.
     assert Session.objects.filter(is_simulated()).count() == (1 if state else 0)
+
+
+def test_a_participant_who_pauses_as_in_the_demo_has_plausible_times(
+    local: Local, remote: str, settings: Settings
+) -> None:
+    """Their browser reports the time that they took, so "Approve all" covers them."""
+    settings.CHECK_TIMES = True
+    assert play(local, remote, 0.99, pause=PAUSE[0]) == "completed"
+    assert not Session.objects.get().has_unlikely_times
 
 
 def test_nobody_comes_to_a_study_that_is_paused(local: Local, remote: str) -> None:

@@ -72,6 +72,12 @@ class ReviewedSession:
         return any(each.state not in VOID for each in self.payments)
 
     @property
+    def has_bonus(self) -> bool:
+        """Whether the one bonus that a researcher may decide is ordered."""
+        decided, cancelled = Payment.Reason.DECIDED, Payment.State.CANCELLED
+        return any(each.reason == decided and each.state != cancelled for each in self.payments)
+
+    @property
     def allows_parts(self) -> bool:
         return allows_parts(self.submission.prolific_study.details)
 

@@ -72,6 +72,11 @@ class ProlificState:
         return self.sends_people and self.row.study.state != StudyState.OPEN
 
     @property
+    def open_places(self) -> int:
+        """Places that people can still take on Prolific."""
+        return max(self.row.places - self.row.places_taken, 0) if self.sends_people else 0
+
+    @property
     def address(self) -> str:
         """The study's page on Prolific."""
         return f"{settings.PROLIFIC_SITE}/researcher/studies/{self.row.remote_id}" if self.row.remote_id else ""

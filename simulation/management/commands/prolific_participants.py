@@ -17,8 +17,8 @@ from studies.models import Study
 
 # Seconds between participants, and between looks for a study that runs.
 EVERY, LOOK = 4.0, 2.0
-# Seconds before a participant sends a page.
-PAUSE = (0.5, 2.0)
+# Seconds before a participant sends a page: enough to read 20 words, so that their times are plausible.
+PAUSE = (1.2, 2.5)
 # Who announces them in the events of a study.
 BY = "local platform"
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
@@ -180,6 +181,9 @@ def test_wages_and_the_cost_to_finish_are_shown_without_an_alarm_before_the_fift
     # Six places, none of which is known to be taken, at 4.00, and 33.33 % of 24.00.
     assert "Filling 6 open places on Prolific costs about <strong>USD 32.00</strong>" in page
     assert "The median wage is below" not in page
+    # Nothing is told of places once all are taken.
+    ProlificStudy.objects.update(places_taken=F("places"))
+    assert "open places on Prolific costs" not in words_of(owner.get("/studies/vases/birds-step-3/owed/"))
 
 
 def test_wages_are_compared_with_what_prolific_requires_in_their_currency(db: None) -> None:

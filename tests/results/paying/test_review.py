@@ -82,6 +82,10 @@ def test_a_single_bonus_is_looked_over_and_then_ordered(paying: Stage, owner: Cl
     assert (str(row.amount), row.note, row.reason) == ("1.50", "Very careful.", "decided")
     assert row.ordered_by is not None
     assert row.ordered_by.get_username() == "olga"
+    # There is one per session.
+    page = words_of(owner.get(page_of(paying)))
+    assert "The bonus of this session is ordered." in page
+    assert 'name="note"' not in page
     # A changed amount is looked over again.
     other = owner.post(page_of(paying, 1), {"do": "bonus", "amount": "15", "sure": "1.5"})
     assert "<strong>USD 15.00</strong>" in words_of(other)

@@ -10,8 +10,9 @@ from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
-from annotation.models import ProlificAccount, ProlificStudy
+from annotation.models import ProlificAccount, ProlificStudy, Seat
 from background.sealed_secrets import seal
+from results.queries.studies.progress import count_seats
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
 from studies.models import CompletionCode, Event, Outcome, Study
@@ -138,6 +139,8 @@ def test_what_is_wrong_is_said_and_nothing_typed_is_lost(local: Local, owner: Cl
     value, says = WRONG[field]
     status, page = send(owner, **dict[str, Any]({"name": "My own title", field: value}))
     assert status == 409
+    # At the top, too: the field may be out of sight.
+    assert page.index(says) < page.index('class="design-form"')
     assert says in page
     assert (field == "name") != ('value="My own title"' in page)
     assert there(local) == []
@@ -315,6 +318,9 @@ def test_what_is_frozen_is_grey_with_the_reason(local: Local, owner: Client) -> 
     page = text(owner, PAGE)
     assert '<fieldset class="plain short-form" disabled>' in page
     assert "Prolific freezes a published study" in page
+    # Whoever took a place fills one here: fewer are open than places on Prolific, which is no reason to warn.
+    Seat.objects.filter(filled_at=None).update(filled_at=NOON)
+    assert "open here. People who arrive when" not in text(owner, PAGE)
     assert "Save draft on Prolific" not in page
     assert send(owner, reward="9.00")[0] == 409
     assert (there(local)[0]["reward"], ProlificStudy.objects.get().reward) == (400, Decimal(4))
@@ -323,6 +329,15 @@ def test_what_is_frozen_is_grey_with_the_reason(local: Local, owner: Client) -> 
 def test_who_would_be_refused_is_counted(local: Local, owner: Client, study: Study) -> None:
     sit_down(study, "60bf9310e8dec401be6e9615", state="finished")
     assert 'Kept out</dt><dd>1 <small class="muted">person whom the study would refuse' in text(owner, PAGE)
+
+
+def test_more_places_on_prolific_than_are_open_here_are_said(local: Local, owner: Client, study: Study) -> None:
+    send(owner)
+    owner.post(f"{PAGE}publish/")
+    ProlificStudy.objects.update(places=count_seats(study).free + 1)
+    assert "Who comes when none is left is sent back." in text(owner)
+    ProlificStudy.objects.update(places_taken=1)
+    assert "Who comes when none is left is sent back." not in text(owner)
 
 
 def test_a_closed_study_that_still_gets_people_is_said(local: Local, owner: Client, study: Study) -> None:
