@@ -71,7 +71,7 @@ def test_a_study_is_published_extended_paused_resumed_and_stopped(
         click(page.get_by_role("button", name="Publish"))
         expect(page.get_by_text("0 of 3 taken")).to_be_visible()
         assert click.count == 3
-        page.get_by_label("All places on Prolific").fill("5")
+        page.get_by_label("Total places on Prolific").fill("5")
         click(page.get_by_role("button", name="Add places"))
         expect(page.get_by_text("0 of 5 taken")).to_be_visible()
         click(page.get_by_role("button", name="Pause on Prolific"))
