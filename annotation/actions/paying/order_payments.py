@@ -52,6 +52,8 @@ class Ordered:
     currency: str
 
     def __str__(self) -> str:
+        if not self.made:
+            return f"Nothing new was ordered.{f' {self.known:,} had been ordered before.' if self.known else ''}"
         payments = "1 payment" if self.made == 1 else f"{self.made:,} payments"
         before = f" {self.known:,} had been ordered before." if self.known else ""
         return f"{payments} ordered, {format_money(self.amount, self.currency)} in all, without fees.{before}"

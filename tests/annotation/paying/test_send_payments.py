@@ -48,7 +48,7 @@ def test_the_same_order_again_changes_nothing(paying: Stage) -> None:
         "1 payment ordered, USD 2.00 in all, without fees. 1 had been ordered before."
     )
     paying.send()
-    paying.bonus("1.50", "2.00")
+    assert str(paying.bonus("1.50", "2.00")) == "Nothing new was ordered. 2 had been ordered before."
     paying.minute(2)
     assert paying.paid() == [150, 200, 0]
 
