@@ -17,9 +17,9 @@ DEVIATIONS = 3
 CATEGORIES = {
     C.FAILED_CHECK: f"Failed at least {LEAST_FAILED_CHECKS} attention checks",
     C.TOO_QUICKLY: f"Much too fast: more than {DEVIATIONS} standard deviations below the mean",
-    C.NO_DATA: "Completed on Prolific, and gave no answers here",
-    C.NO_CODE: "Completed without a code, and did not finish here",
-    C.BAD_CODE: "Completed with a wrong code, and did not finish here",
+    C.NO_DATA: "Completed on Prolific, but gave no answers here",
+    C.NO_CODE: "Completed without a code, but did not finish here",
+    C.BAD_CODE: "Completed with a wrong code, but did not finish here",
     C.FAILED_INSTRUCTIONS: "Did not follow explicit instructions",
     C.LOW_EFFORT: "Answers show no effort",
     C.OTHER: "Other",
@@ -31,8 +31,8 @@ class Rejection:
     """A rejection that a researcher wants.
 
     category: empty if none was chosen. is_looked_at: the researcher says that the reason is in the answers, and no mark
-    alone. answers: stored for the session. marks: of the session, in words. seconds: of the session on our clock.
-    others: those of all finished sessions of the study.
+    alone. is_let_go: they did not consent, or there was nothing to answer. answers: stored for the session. marks: of
+    the session, in words. seconds: of the session on our clock. others: those of all finished sessions of the study.
     """
 
     category: str
@@ -42,6 +42,7 @@ class Rejection:
     is_finished: bool
     has_failed_practice: bool
     answers: int
+    is_let_go: bool = False
     marks: Sequence[str] = ()
     seconds: float | None = None
     others: Sequence[float] = ()
@@ -55,14 +56,18 @@ def rejection_problems(wanted: Rejection) -> list[str]:
 def _problems(wanted: Rejection) -> Iterator[str]:
     if wanted.category not in CATEGORIES:
         yield "Choose a category."
-    if len(wanted.message) < LEAST_CHARACTERS:
-        yield f"The message needs at least {LEAST_CHARACTERS} characters. It has {len(wanted.message)}."
+    # Spaces in a row say nothing.
+    characters = len(" ".join(wanted.message.split()))
+    if characters < LEAST_CHARACTERS:
+        yield f"The message needs at least {LEAST_CHARACTERS} characters. It has {characters}."
     if wanted.has_failed_practice:
-        yield "Prolific does not allow to reject people who failed the practice. Ask them to return."
+        yield "Prolific does not allow you to reject people who failed the practice. Ask them to return."
+    elif wanted.is_let_go:
+        yield "This person did not consent, or had nothing to answer, and did as they were told. Ask them to return."
     elif wanted.category == C.FAILED_CHECK and wanted.failed_checks < LEAST_FAILED_CHECKS:
         yield (
             f"At least {LEAST_FAILED_CHECKS} attention checks must have failed. "
-            f"You entered {wanted.failed_checks}. Practice questions are no attention checks."
+            f"You entered {wanted.failed_checks}. Practice questions are not attention checks."
         )
     elif wanted.category == C.TOO_QUICKLY:
         yield from _too_quick(wanted)
@@ -75,7 +80,7 @@ def _problems(wanted: Rejection) -> Iterator[str]:
 
 def _too_quick(wanted: Rejection) -> Iterator[str]:
     if wanted.seconds is None or len(wanted.others) < LEAST_TIMES:
-        yield f"Being fast is no reason before {LEAST_TIMES} sessions are finished."
+        yield f"Speed is a reason only after {LEAST_TIMES} sessions have finished."
         return
     limit = mean(wanted.others) - DEVIATIONS * stdev(wanted.others)
     if wanted.seconds >= limit:
@@ -87,4 +92,4 @@ def _too_quick(wanted: Rejection) -> Iterator[str]:
 
 def _marks_alone(marks: Sequence[str]) -> str:
     told = f" ({', '.join(marks)})" if marks else ""
-    return f"Nobody is rejected for a mark alone{told}. Look at the answers, and confirm that the reason is in them."
+    return f"A mark alone{told} is no reason to reject. Check the answers, and confirm that they show the reason."

@@ -92,7 +92,7 @@ def delete_old_ids() -> None:
 
 @task(name="annotation.update_prolific_people", minutes=5)
 def update_prolific_people() -> None:
-    """Keep out on Prolific who may not take part by now, and let in who may."""
+    """Update the participant groups of running studies on Prolific."""
     running = ProlificStudy.objects.filter(status__in=prolific_studies.RUNNING)
     for one in running.select_related("study__project").order_by("pk"):
         # The next time does better; the page of the study says what is wrong when its state is read.

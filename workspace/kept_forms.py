@@ -27,7 +27,7 @@ UNTYPED = frozenset(
 # Labels of fields whose names in words would not be understood.
 LABELS = {
     "agree": "Agreement",
-    "at_most": "Longest time in minutes",
+    "at_most": "Maximum time in minutes",
     "at_once": "Import at once",
     "closes": "Close the study automatically",
     "days": "Valid for (days)",

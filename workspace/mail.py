@@ -81,7 +81,7 @@ def send_panel_link(key: str, *, to: str, minutes: int) -> bool:
         f"This link shows your studies on Lineup. It works once, for {minutes} minutes:\n\n"
         f"{settings.SITE_URL}{reverse('panel_sign_in', args=[key])}\n\n"
         f"After that, ask for a new one at {settings.SITE_URL}{reverse('panel')}\n\n"
-        "If you did not expect this, ignore this mail.\n"
+        "If you did not expect this, ignore this email.\n"
     )
     return _send("Your studies", text, to=to, about="a person of a panel")
 

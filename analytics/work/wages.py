@@ -30,9 +30,9 @@ class ClockWage:
     shares_under: dict[Decimal, float]
 
     @property
-    def percents_under(self) -> list[float]:
-        """Return the shares in percent, in the order of the amounts."""
-        return [100 * share for _, share in sorted(self.shares_under.items())]
+    def percents_under(self) -> list[tuple[Decimal, float]]:
+        """Return each hourly amount with the sessions that earn less, in percent (0 to 100), lowest amount first."""
+        return [(limit, 100 * share) for limit, share in sorted(self.shares_under.items())]
 
 
 @dataclass(frozen=True)

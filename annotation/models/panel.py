@@ -6,7 +6,7 @@ from studies.models import Project
 
 
 class PanelMember(NumberedRow):
-    """A person of a project's own, known by a mail address, who signs in by a mailed link.
+    """A person whom a project recruits itself: known by an email address, signs in by an emailed link.
 
     The same address is the same annotator in every project. Removing somebody deletes the row, and with it the address.
     """

@@ -19,21 +19,21 @@ class Payment(NumberedRow):
         REWARD = "reward", "Reward of the submission"
         PART = "part", "Part of the reward"
         SCREEN_OUT = "screen_out", "Pay for being screened out"
-        ANSWERS = "answers", "Pay by the answer"
+        ANSWERS = "answers", "Pay per answer"
         WAITING = "waiting", "Pay for waiting"
         DESCRIPTION = "description", "Bonus for an accepted description"
         HOURLY_FLOOR = "hourly_floor", "Raise to an hourly wage"
-        DECIDED = "decided", "Bonus that a researcher decided"
+        DECIDED = "decided", "Bonus decided by a researcher"
 
     class State(models.TextChoices):
-        """Nothing happens any more to a payment in a state of `SETTLED`."""
+        """No worker changes a payment in one of the `SETTLED` states."""
 
         PLANNED = "planned", "Planned"
         SENDING = "sending", "Being sent"
-        REQUESTED = "requested", "Accepted by the platform, not yet seen as paid"
+        REQUESTED = "requested", "Accepted by Prolific, which does not show it yet"
         PAID = "paid", "Paid"
-        UNCERTAIN = "uncertain", "Held: it is not known whether it was paid"
-        REFUSED = "refused", "Refused by the platform"
+        UNCERTAIN = "uncertain", "Held: Prolific may or may not have paid it"
+        REFUSED = "refused", "Refused by Prolific"
         CANCELLED = "cancelled", "Cancelled before it was sent"
 
     SETTLED = (State.PAID, State.REFUSED, State.CANCELLED)

@@ -10,7 +10,7 @@ from studies.models import Project, Study
 
 
 class ProlificAccount(NumberedRow):
-    """The account at Prolific that a project recruits with. A token has all rights of its account, and no end."""
+    """The Prolific account that a project recruits with. Its token has all rights of the account and never expires."""
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="prolific_account")
     sealed_token = models.TextField(help_text="Encrypted; see background.sealed_secrets.")
@@ -104,7 +104,7 @@ class Submission(NumberedRow):
         NO_DATA = "no_data", "Completed on Prolific, not here"
         PAID_WITHOUT_DATA = "paid_without_data", "Approved on Prolific, not finished here"
         REDIRECT_LOST = "redirect_lost", "Finished here, still open on Prolific"
-        PLACE_LOST = "place_lost", "Finished here, but returned or out of time on Prolific"
+        PLACE_LOST = "place_lost", "Finished here, but returned or timed out on Prolific"
         WRONG_CODE = "wrong_code", "Another code than the one shown here"
 
     prolific_study = models.ForeignKey(ProlificStudy, on_delete=models.PROTECT, related_name="submissions")

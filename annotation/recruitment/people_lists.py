@@ -72,7 +72,7 @@ def _address(line: str) -> str:
     try:
         validate_email(address)
     except ValidationError:
-        raise ValueError("is not a mail address.") from None
+        raise ValueError("is not an email address.") from None
     return address
 
 

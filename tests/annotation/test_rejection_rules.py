@@ -28,17 +28,24 @@ def test_two_failed_attention_checks_allow_it() -> None:
         ({"category": ""}, "Choose a category."),
         ({"category": "MALINGERING"}, "Choose a category."),
         ({"message": MESSAGE[:99]}, "The message needs at least 100 characters. It has 99."),
+        ({"message": MESSAGE[:50] + " " * 60}, "The message needs at least 100 characters. It has 50."),
+        (
+            {"message": f"{MESSAGE[:40]}{' ' * 60}{MESSAGE[41:60]}"},
+            "The message needs at least 100 characters. It has 60.",
+        ),
+        ({"is_let_go": True}, "This person did not consent, or had nothing to answer"),
+        ({"category": "BAD_CODE", "is_finished": False, "is_let_go": True}, "This person did not consent"),
         ({"failed_checks": 1}, "At least 2 attention checks must have failed. You entered 1."),
-        ({"has_failed_practice": True}, "Prolific does not allow to reject people who failed the practice."),
-        ({"category": "LOW_EFFORT"}, "Nobody is rejected for a mark alone."),
+        ({"has_failed_practice": True}, "Prolific does not allow you to reject people who failed the practice."),
+        ({"category": "LOW_EFFORT"}, "A mark alone is no reason to reject."),
         (
             {"category": "OTHER", "marks": ["Unlikely times"]},
-            "Nobody is rejected for a mark alone (Unlikely times). Look at the answers",
+            "A mark alone (Unlikely times) is no reason to reject. Check the answers",
         ),
         ({"category": "NO_DATA"}, "This person gave 20 answers here, so this category does not fit."),
         ({"category": "NO_DATA", "is_finished": False}, "This person gave 20 answers here"),
         ({"category": "NO_CODE"}, "This person gave 20 answers here"),
-        ({"category": "TOO_QUICKLY"}, "Being fast is no reason before 10 sessions are finished."),
+        ({"category": "TOO_QUICKLY"}, "Speed is a reason only after 10 sessions have finished."),
     ],
 )
 def test_each_rule_has_a_sentence(changes: dict[str, object], problem: str) -> None:

@@ -32,14 +32,14 @@ def test_an_owner_approves_and_orders_a_bonus_and_both_are_paid(
     page.get_by_text("Others: 3").click()
     page.locator("details th a").first.click()
     page.get_by_label("Amount, USD").fill("1.50")
-    look_over = page.get_by_role("button", name="Look over").bounding_box()
-    page.get_by_role("button", name="Look over").click()
-    expect(page.get_by_role("status")).to_contain_text("with the fee about USD 2.00")
+    preview = page.get_by_role("button", name="Preview").bounding_box()
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("status")).to_contain_text("about USD 2.00 with Prolific’s fee")
     order = page.get_by_role("button", name="Order this bonus").bounding_box()
     # A double click on the first does not order: the second is below it.
-    assert look_over is not None
+    assert preview is not None
     assert order is not None
-    assert order["y"] > look_over["y"] + look_over["height"] / 2
+    assert order["y"] > preview["y"] + preview["height"] / 2
     page.get_by_role("button", name="Order this bonus").click()
     expect(page.get_by_text("1 payment ordered, USD 1.50 in all")).to_be_visible()
     paying.minute(2)

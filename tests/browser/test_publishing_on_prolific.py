@@ -61,7 +61,7 @@ def test_a_study_is_published_extended_paused_resumed_and_stopped(
         # Asked of the platform after the page has come: 3 places of 4.00, and a third of that.
         expect(page.get_by_text("Prolific says: USD 12.00 for people, USD 4.00 fee and taxes")).to_be_visible()
         page.get_by_label("Reward in USD").fill("2.00")
-        expect(page.get_by_text("Prolific demands at least USD 8.00 an hour.")).to_be_visible()
+        expect(page.get_by_text("Prolific requires at least USD 8.00 an hour.")).to_be_visible()
         page.get_by_label("Reward in USD").fill("4.50")
         expect(page.get_by_text("USD 13.50 an hour")).to_be_visible()
         expect(page.get_by_text("Prolific says: USD 13.50 for people, USD 4.50 fee and taxes")).to_be_visible()

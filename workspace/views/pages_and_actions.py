@@ -103,9 +103,9 @@ PROJECT = (
     Entry("Compare releases", "compare_releases", "difference changes versions"),
     Entry("Money", "project_money", "ledger payments paid held refused statement month csv bonuses wages spent"),
     Entry(
-        "Ledger and Prolific",
+        "Compare with Prolific",
         "project_money_check",
-        "money compare reconcile differences agree cents payments",
+        "money ledger reconcile differences agree cents payments",
         Verb.PAY,
     ),
     Entry("Activity", "project_events", "events log history audit who changed"),

@@ -1,4 +1,4 @@
-"""The page of people of a project's own: sign in by a mailed link, see studies, hours and pay, and start a study."""
+"""The page of a panel: sign in by an emailed link, see studies, time and pay, and start a study."""
 
 from datetime import timedelta
 
@@ -34,11 +34,11 @@ def home(request: HttpRequest) -> HttpResponse:
     annotator = _signed_in(request)
     if annotator is None:
         return render(request, "workspace/panel/sign_in.html", {"can_send": can_send()})
-    sittings = panel.sittings(annotator)
+    own_sessions = panel.panel_sessions(annotator)
     context = {
         "open_studies": panel.open_studies(annotator, now=timezone.now()),
-        "sittings": sittings,
-        "total": panel.total_of(sittings),
+        "sessions": own_sessions,
+        "total": panel.total_of(own_sessions),
     }
     return render(request, "workspace/panel/home.html", context)
 

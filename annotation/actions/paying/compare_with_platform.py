@@ -9,10 +9,11 @@ from django.db.models import QuerySet
 
 from analytics.work.ledger import in_cents
 from annotation.actions.paying.confirm_payments import settle_session
-from annotation.actions.paying.order_payments import REWARDS, Reason, lock
+from annotation.actions.paying.order_payments import REWARDS, VOID, Reason, lock
 from annotation.actions.paying.payment_states import State
 from annotation.actions.paying.submission_ids import submission_id, without_ids
-from annotation.actions.recruiting.prolific_account import connect
+from annotation.actions.recruiting.prolific_account import NOT_CONNECTED, connect
+from annotation.actions.recruiting.submissions import note_submission
 from annotation.models import Payment, ProlificAccount, Submission
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
@@ -27,10 +28,10 @@ from studies.models import Project, Study
 KIND = "annotation.money_check"
 BATCH = 20
 S = SubmissionStatus
-PAID_THERE = "Paid at Prolific, not ordered here."
-NOT_THERE = "Paid according to the ledger, and not at Prolific."
+PAID_THERE = "Paid on Prolific, but not ordered here."
+NOT_THERE = "Paid in the ledger, but not on Prolific."
 HELD = "Held: Prolific does not show it."
-ON_ITS_WAY = "On its way: Prolific does not show it yet."
+ON_ITS_WAY = "Ordered: Prolific does not show it yet."
 OTHER_AMOUNT = "The amounts differ."
 
 
@@ -60,7 +61,7 @@ def _compare(job: RunningJob) -> None:
     project = Project.objects.get(pk=job.arguments["project"])
     account = ProlificAccount.objects.filter(project=project).first()
     if account is None:
-        raise Failed("The project has no token of Prolific. Save one under Settings, Prolific.")
+        raise Failed(NOT_CONNECTED)
     found = {"after": 0, "compared": 0, "differences": [], **(job.step or {})}
     submissions = _submissions(project)
     total = submissions.count()
@@ -87,7 +88,7 @@ def _submissions(project: Project) -> QuerySet[Submission]:
 def _difference(client: Client, submission: Submission, now: datetime) -> dict[str, Any] | None:
     """Read a submission, note what it is now, and return how the ledger differs from it; None if it does not."""
     remote = client.read_submission(submission_id(submission))
-    Submission.objects.filter(pk=submission.pk).update(status=remote.status, read_at=now)
+    note_submission(submission=submission, remote=remote, client=client, now=now)
     extra = list(remote.bonus_payments)
     if submission.session_id is not None:
         extra = settle_session(submission.session_id, remote.bonus_payments, now)
@@ -138,10 +139,12 @@ def _why(here: int, there: int, rows: Sequence[Payment], extra: Sequence[int]) -
 
 @transaction.atomic
 def note_rewards(*, study: Study, by: Actor, now: datetime) -> int:
-    """Add rewards that Prolific has paid without an order, as by an automatic approval, as paid; return how many."""
+    """Add approved submissions without an order to the ledger, as paid rewards; return how many."""
     lock(study)
     approved = Submission.objects.filter(prolific_study__study=study, status=S.APPROVED, session__isnull=False)
-    known = Payment.objects.filter(study=study, reason__in=REWARDS).exclude(state=State.CANCELLED)
+    rewards = Payment.objects.filter(study=study, reason__in=REWARDS, session__isnull=False)
+    known = rewards.exclude(state__in=VOID).values("session")
+    void = dict(rewards.filter(reason=Reason.REWARD, state__in=VOID).values_list("session", "pk"))
     rows = [
         Payment(
             study=study,
@@ -153,14 +156,18 @@ def note_rewards(*, study: Study, by: Actor, now: datetime) -> int:
             currency=each.prolific_study.currency,
             ordered_by=person(by),
             ordered_at=now,
-            note="Paid at Prolific without an order here.",
+            note="Paid on Prolific without an order here.",
             state=State.PAID,
             state_at=now,
         )
-        for each in approved.exclude(session__in=known.values("session")).select_related("session", "prolific_study")
+        for each in approved.exclude(session__in=known).select_related("session", "prolific_study")
         if each.session is not None
     ]
-    made = len(Payment.objects.bulk_create(rows, ignore_conflicts=True))
+    for row in rows:
+        # In the place of one that was cancelled or refused.
+        row.pk = void.get(row.session_id or 0)
+        row.save()
+    made = len(rows)
     if made:
         record(project=study.project, study=study, what=What.REWARDS_NOTED, by=by, now=now, payments=made)
     return made

@@ -5,18 +5,19 @@ from datetime import datetime, timedelta
 
 from analytics.work.ledger import in_cents, shown_payments
 from annotation.actions.paying.order_payments import BONUSES, REWARDS
-from annotation.actions.paying.payment_states import STALE, Clock, State, hold, move
+from annotation.actions.paying.payment_states import OF_ONE_ALONE, STALE, Clock, State, hold, move, note_problem
 from annotation.actions.paying.send_bonuses import IN_FLIGHT
 from annotation.actions.paying.send_rewards import read_statuses, settle_from_status
-from annotation.actions.paying.submission_ids import submission_ids
+from annotation.actions.paying.submission_ids import submission_ids, without_ids
 from annotation.models import Payment, ProlificStudy
 from annotation.recruitment.prolific.client import Client
+from annotation.recruitment.prolific.connection import ProlificError
 from studies.models import Project
 
 # Prolific pays bonuses some time after it has accepted them.
 SHOWN_WITHIN = timedelta(days=1)
 NOT_SHOWN = "Prolific accepted this a day ago and does not show it."
-LOST_WORKER = "The site stopped while this was sent, so Prolific may have paid it or not."
+LOST_WORKER = "The site stopped while this was sent. Prolific may or may not have paid it."
 # After this time they are asked about every ten minutes instead of every minute.
 OFTEN = timedelta(hours=1)
 WAITING = (State.REQUESTED, State.UNCERTAIN)
@@ -37,8 +38,18 @@ def confirm_rewards(client: Client, prolific_study: ProlificStudy, now: Clock) -
     rows = list(Payment.objects.filter(prolific_study=prolific_study, reason__in=REWARDS, state__in=WAITING))
     if not rows:
         return
-    statuses = read_statuses(client, prolific_study, rows)
-    settle_from_status(rows, statuses, now())
+    statuses: dict[int, str] = {}
+    try:
+        statuses = read_statuses(client, prolific_study, rows)
+    except ProlificError as error:
+        if error.status not in OF_ONE_ALONE:
+            raise
+        note_problem([row for row in rows if row.state == State.REQUESTED], without_ids(error))
+    at = now()
+    settle_from_status(rows, statuses, at)
+    late = [row for row in rows if row.pk not in statuses and row.state == State.REQUESTED]
+    late = [row for row in late if row.state_at < at - SHOWN_WITHIN]
+    hold(move(late, to=State.UNCERTAIN, now=at), NOT_SHOWN, at)
 
 
 def confirm_bonuses(client: Client, project: Project, now: Clock) -> None:
@@ -49,7 +60,13 @@ def confirm_bonuses(client: Client, project: Project, now: Clock) -> None:
     ids = submission_ids(due)
     sessions = {row.session_id: ids[row.pk] for row in due if row.pk in ids and row.session_id is not None}
     for session, id_ in sessions.items():
-        settle_session(session, client.read_submission(id_).bonus_payments, at)
+        try:
+            shown = client.read_submission(id_).bonus_payments
+        except ProlificError as error:
+            if error.status not in OF_ONE_ALONE:
+                raise
+            continue
+        settle_session(session, shown, at)
     late = rows.filter(state=State.REQUESTED, state_at__lt=at - SHOWN_WITHIN)
     hold(move(list(late), to=State.UNCERTAIN, now=at), NOT_SHOWN, at)
 

@@ -43,8 +43,8 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Ordered:
-    """What became of orders: `made` of them, of this `amount` together; `known` had been ordered before."""
+class OrderResult:
+    """How many payments were `made`, their total `amount` in major units, and how many were `known` before."""
 
     made: int
     known: int
@@ -52,15 +52,14 @@ class Ordered:
     currency: str
 
     def __str__(self) -> str:
-        if not self.made:
-            return f"Nothing new was ordered.{f' {self.known:,} had been ordered before.' if self.known else ''}"
         payments = "1 payment" if self.made == 1 else f"{self.made:,} payments"
-        before = f" {self.known:,} had been ordered before." if self.known else ""
-        return f"{payments} ordered, {format_money(self.amount, self.currency)} in all, without fees.{before}"
+        total = f", {format_money(self.amount, self.currency)} in all, without fees" if self.made else ""
+        before = f" {self.known:,} {'was' if self.known == 1 else 'were'} ordered before." if self.known else ""
+        return f"{payments} ordered{total}.{before}"
 
 
 @transaction.atomic
-def order_payments(*, study: Study, orders: Sequence[Order], by: Actor, now: datetime) -> Ordered:
+def order_payments(*, study: Study, orders: Sequence[Order], by: Actor, now: datetime) -> OrderResult:
     """Order amounts for sessions of `study`; those ordered before stay as they are.
 
     A cancelled one, that was never sent, is ordered again with the new amount. Raises CannotPay.
@@ -88,7 +87,8 @@ def order_payments(*, study: Study, orders: Sequence[Order], by: Actor, now: dat
             if before is None:
                 new[key] = row
             else:
-                row.pk = before.pk
+                # Set up before: what Prolific shows is looked at before it is sent.
+                row.pk, row.remote_id = before.pk, before.remote_id
                 row.save()
                 again += 1
     made = len(new) + again
@@ -97,15 +97,15 @@ def order_payments(*, study: Study, orders: Sequence[Order], by: Actor, now: dat
         reasons = sorted({order.reason for order in orders})
         told = {"payments": made, "amount": str(amount), "currency": _currency(study), "reasons": ", ".join(reasons)}
         record(project=study.project, study=study, what=What.PAYMENTS_ORDERED, by=by, now=now, **told)
-    return Ordered(made, len(orders) - made, amount, _currency(study))
+    return OrderResult(made, len(orders) - made, amount, _currency(study))
 
 
 @transaction.atomic
-def order_rewards(*, study: Study, sessions: Collection[int], chosen: bool, by: Actor, now: datetime) -> Ordered:
+def order_rewards(*, study: Study, sessions: Collection[int], chosen: bool, by: Actor, now: datetime) -> OrderResult:
     """Order the reward of sessions whose submissions await review.
 
-    Without `chosen`, which says that somebody decided about each of them, sessions that are not finished or have a mark
-    are left out, also where the mark came after the page was read. Raises CannotPay if nothing is left.
+    chosen: somebody decided about each of them. Otherwise, sessions that are unfinished or marked are left out, also if
+    the mark came after the page was loaded. Raises CannotPay if nothing is left.
     """
     submissions = _submissions(study, sessions).values()
     answers = stored_answers(sessions)
@@ -117,7 +117,7 @@ def order_rewards(*, study: Study, sessions: Collection[int], chosen: bool, by: 
         and (chosen or is_unmarked(submission, answers.get(submission.session_id, 0)))
     ]
     if not orders:
-        raise CannotPay("None of these submissions awaits review without a mark. Nothing was ordered.")
+        raise CannotPay("None of these submissions can be approved now. Nothing was ordered.")
     return order_payments(study=study, orders=orders, by=by, now=now)
 
 
@@ -132,7 +132,7 @@ def cancel_payment(*, payment: Payment, by: Actor, now: datetime) -> None:
     """Cancel a payment that no worker has begun to send, or that was refused. Raises CannotPay."""
     rows = Payment.objects.filter(pk=payment.pk, state__in=(State.PLANNED, State.REFUSED))
     if not rows.update(state=State.CANCELLED, state_at=now):
-        raise CannotPay("This payment can no longer be cancelled: it is being sent, or was.")
+        raise CannotPay("This payment can no longer be cancelled: it is being sent or was sent.")
     study = payment.study
     told = {"amount": str(payment.amount), "currency": payment.currency, "reasons": payment.reason, "payments": 1}
     record(project=study.project, study=study, what=What.PAYMENT_CANCELLED, by=by, now=now, **told)

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from analytics.work.ledger import in_cents
 from annotation.actions.paying.confirm_payments import settle_session
-from annotation.actions.paying.order_payments import BONUSES, CannotPay
+from annotation.actions.paying.order_payments import BONUSES, REWARDS, VOID, CannotPay, lock
 from annotation.actions.paying.payment_states import State, move
 from annotation.actions.paying.send_rewards import AFTER
 from annotation.actions.paying.submission_ids import submission_ids, without_ids
@@ -26,10 +26,25 @@ TOO_EARLY = "Prolific may still pay this. You can decide an hour after it was se
 
 @transaction.atomic
 def send_refused(*, study: Study, payments: Sequence[Payment], by: Actor, now: datetime) -> int:
-    """Plan refused payments again; return how many. Raises CannotPay if none is refused."""
-    moved = move([row for row in payments if row.state == State.REFUSED], to=State.PLANNED, now=now)
-    if not moved:
+    """Plan refused payments again; return how many. Raises CannotPay if there is none.
+
+    A session gets one reward at most: the one that was ordered last.
+    """
+    lock(study)
+    refused = [row for row in payments if row.state == State.REFUSED]
+    if not refused:
         raise CannotPay("None of these payments is refused, so there is nothing to send again.")
+    live = Payment.objects.filter(study=study, reason__in=REWARDS, session__isnull=False).exclude(state__in=VOID)
+    rewarded = set(live.values_list("session_id", flat=True))
+    rows = []
+    for row in sorted(refused, key=lambda row: (row.ordered_at, row.pk), reverse=True):
+        if row.reason in REWARDS and row.session_id in rewarded:
+            continue
+        rewarded |= {row.session_id} if row.reason in REWARDS and row.session_id else set()
+        rows.append(row)
+    moved = move(rows, to=State.PLANNED, now=now)
+    if not moved:
+        raise CannotPay("Another reward of this session was ordered since, so this one is not sent again.")
     _record(study, What.PAYMENTS_SENT_AGAIN, moved, by, now)
     return len(moved)
 
@@ -44,7 +59,7 @@ def note_paid(*, payment: Payment, by: Actor, now: datetime) -> None:
 
 
 def note_unpaid(*, payment: Payment, by: Actor, now: datetime) -> None:
-    """Plan a held payment again after an owner saw that it was not paid, and Prolific says so now. Raises CannotPay.
+    """Plan a held payment again: an owner saw that it was not paid, and Prolific does not show it. Raises CannotPay.
 
     Asks Prolific: call it outside of transactions.
     """

@@ -5,8 +5,8 @@ The states are such that a process may end between any two steps:
 - A worker claims `planned` rows as `sending`, and commits. Nothing was paid yet.
 - Immediately before the call that pays, the rows become `uncertain`, and this is committed. If nothing is heard of the
   call, that is what they are. They are never sent again, only looked for on the platform.
-- A row that is `sending` for long lost its worker before that commit. It was not paid, and becomes `planned` again. A
-  worker that was only slow finds its rows changed, and does not call.
+- A row that is `sending` for five minutes lost its worker before that commit. It was not paid, and becomes `planned`
+  again. A worker that was only slow finds its rows changed, and does not call.
 """
 
 from collections import defaultdict
@@ -36,6 +36,10 @@ PAYMENT_TRANSITIONS: Mapping[State, frozenset[State]] = {
 # Longer than a worker takes from its claim to its call (`SECONDS_TO_CALL`).
 STALE = timedelta(minutes=5)
 SECONDS_TO_CALL = 120
+# Statuses of a call that did nothing and may work later: no connection, no token, too many requests.
+PASSING = frozenset({None, 401, 403, 429, 502, 503, 504})
+# Prolific says no about one study or submission, as after the token became another account's: others can go on.
+OF_ONE_ALONE = frozenset({400, 403, 404})
 
 
 @transaction.atomic
@@ -67,7 +71,7 @@ def hold(rows: Collection[Payment], problem: str, now: datetime) -> None:
 
 
 def note_problem(rows: Collection[Payment], problem: str) -> int:
-    """Store why rows are where they are, unless somebody has changed them; return how many were not."""
+    """Store why rows have their state; return how many nobody had changed meanwhile."""
     return sum(
         Payment.objects.filter(pk=row.pk, state=row.state, state_at=row.state_at).update(problem=problem)
         for row in rows

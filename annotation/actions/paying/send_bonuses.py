@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from analytics.work.ledger import in_cents, shown_payments
 from annotation.actions.paying.order_payments import BONUSES
-from annotation.actions.paying.payment_states import SECONDS_TO_CALL, Clock, State, hold, move
+from annotation.actions.paying.payment_states import OF_ONE_ALONE, PASSING, SECONDS_TO_CALL, Clock, State, hold, move
 from annotation.actions.paying.submission_ids import refuse_unknown, without_ids
 from annotation.models import Payment, ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific.client import Client
@@ -18,10 +18,9 @@ from annotation.recruitment.prolific.connection import ProlificError
 # Prolific recommends at most 200 lines.
 LARGEST_BATCH = 200
 IN_FLIGHT = "Sent to Prolific, which has not answered."
-SHOWN_ALREADY = "Prolific shows a bonus of this amount that is not in the ledger. Compare, and decide."
-OTHER_SUM = "Prolific understood another sum than was ordered. Nothing was paid."
-# The call did nothing and may do something later: no token, too many requests, no connection.
-_LATER = frozenset({None, 401, 403, 429, 502, 503, 504})
+SHOWN_ALREADY = "Prolific shows a bonus of this amount that is not in the ledger. Compare with Prolific, then decide."
+OTHER_SUM = "Prolific computed a different total than was ordered. Nothing was paid."
+_LATER = PASSING - OF_ONE_ALONE
 
 
 def send_batch(client: Client, account: ProlificAccount, now: Clock) -> list[Payment] | None:
@@ -93,10 +92,19 @@ def _send(client: Client, rows: Sequence[Payment], now: Clock) -> None:
 
 
 def _not_shown_yet(client: Client, rows: Sequence[Payment], ids: Mapping[int, str], now: Clock) -> Sequence[Payment]:
-    """Return the rows that may be sent. Of those that were set up before, hold each that Prolific shows."""
+    """Return the rows that may be sent. Of those that were set up before, hold each that Prolific shows.
+
+    One about which Prolific does not tell is refused.
+    """
     fresh = []
     for row in rows:
-        shown = row.remote_id and row.pk in shown_now(client, row, ids[row.pk])
+        try:
+            shown = row.remote_id and row.pk in shown_now(client, row, ids[row.pk])
+        except ProlificError as error:
+            if error.status not in OF_ONE_ALONE:
+                raise
+            move([row], to=State.REFUSED, now=now(), problem=without_ids(error))
+            continue
         if shown:
             hold(move([row], to=State.UNCERTAIN, now=now()), SHOWN_ALREADY, now())
         else:

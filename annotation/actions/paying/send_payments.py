@@ -4,18 +4,17 @@ import logging
 
 from annotation.actions.paying.confirm_payments import confirm_bonuses, confirm_rewards, take_back_lost
 from annotation.actions.paying.order_payments import REWARDS
-from annotation.actions.paying.payment_states import Clock, State, move, note_problem
+from annotation.actions.paying.payment_states import OF_ONE_ALONE, Clock, State, move, note_problem
 from annotation.actions.paying.send_bonuses import send_batch
 from annotation.actions.paying.send_rewards import send_rewards
 from annotation.actions.paying.submission_ids import without_ids
-from annotation.actions.recruiting.prolific_account import connect
+from annotation.actions.recruiting.prolific_account import NOT_CONNECTED, connect
 from annotation.models import Payment, ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
 from studies.models import Project
 
 logger = logging.getLogger(__name__)
-NO_ACCOUNT = "The project has no token of Prolific. An owner saves one under Settings, Prolific."
 UNSETTLED = (State.PLANNED, State.SENDING, State.REQUESTED, State.UNCERTAIN)
 # A worker sends so many batches at most, and leaves the rest to the next minute.
 MOST_BATCHES = 50
@@ -23,17 +22,17 @@ _ATTEMPTS = 5
 
 
 def projects_to_pay() -> list[int]:
-    """Return the projects with payments that are neither settled nor given up."""
+    """Return the projects with payments to send or to confirm."""
     found = Payment.objects.filter(state__in=UNSETTLED).order_by()
     return list(found.values_list("study__project", flat=True).distinct())
 
 
 def send_project(*, project: Project, now: Clock) -> None:
-    """Send and confirm the payments of a project. Again, or by two workers at once, it pays nothing twice."""
+    """Send and confirm the payments of a project. A repeat, or two workers at once, pay nothing twice."""
     take_back_lost(project, now())
     account = ProlificAccount.objects.filter(project=project).first()
     if account is None:
-        note_problem(_planned(project), NO_ACCOUNT)
+        note_problem(_planned(project), NOT_CONNECTED)
         return
     try:
         client = connect(account, attempts=_ATTEMPTS)
@@ -54,7 +53,12 @@ def _planned(project: Project) -> list[Payment]:
 def _send(client: Client, account: ProlificAccount, now: Clock) -> None:
     planned = Payment.objects.filter(study__project=account.project_id, state=State.PLANNED, reason__in=REWARDS)
     for prolific_study in ProlificStudy.objects.filter(payments__in=planned).distinct().order_by("pk"):
-        send_rewards(client, prolific_study, now)
+        try:
+            send_rewards(client, prolific_study, now)
+        except ProlificError as error:
+            # Its payments say why they wait.
+            if error.status not in OF_ONE_ALONE:
+                raise
     for _ in range(MOST_BATCHES):
         if send_batch(client, account, now) is None:
             return
@@ -81,7 +85,7 @@ def _refuse_other_currency(client: Client, account: ProlificAccount, now: Clock)
     wrong = [row for row in planned if currency and row.currency != currency]
     for row in move(wrong, to=State.SENDING, now=now()):
         sentence = (
-            f"The account at Prolific pays in {currency}, and this payment is in {row.currency}. "
-            "Save the token of an account that pays in it, or pay on Prolific."
+            f"The Prolific account pays in {currency}, but this payment is in {row.currency}. "
+            f"Save the token of an account that pays in {row.currency}, or pay on Prolific."
         )
         move([row], to=State.REFUSED, now=now(), problem=sentence)

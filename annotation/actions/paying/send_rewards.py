@@ -1,13 +1,13 @@
-"""Have submissions approved, paid in part or screened out. Each of these happens once, however often it is asked for.
+"""Approve submissions, pay them in part, or screen them out. A repeated request pays nothing more.
 
-What a submission is on Prolific is read first, so that nothing is asked for twice without need.
+The status on Prolific is read first, so that nothing is sent without need.
 """
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from annotation.actions.paying.order_payments import REWARDS, Reason
-from annotation.actions.paying.payment_states import SECONDS_TO_CALL, Clock, State, hold, move
+from annotation.actions.paying.payment_states import PASSING, SECONDS_TO_CALL, Clock, State, hold, move
 from annotation.actions.paying.submission_ids import refuse_unknown, submission_ids, without_ids
 from annotation.models import Payment, ProlificStudy
 from annotation.recruitment.prolific.client import Client
@@ -33,18 +33,18 @@ FINAL = frozenset({S.APPROVED, S.PARTIALLY_APPROVED, S.SCREENED_OUT, S.REJECTED,
 LARGEST_BULK = 1000
 # Prolific approves in bulk after it has answered; one that takes longer was lost.
 BULK_AT_MOST = timedelta(minutes=10)
-BULK_LOST = "Prolific accepted this in bulk and did not do it, so it is asked for alone."
-NOT_YET = "The submission does not await review yet. It is tried again every minute."
+BULK_LOST = "Prolific accepted this in bulk but did not do it. It is sent again alone."
+BULK_REFUSED = "Prolific refused this in bulk. It is sent again alone."
+NOT_YET = "The submission does not await review yet. This site tries again every minute."
 NOT_LISTED = "Prolific does not list this submission."
 NO_CODE = "The study on Prolific has no researcher's code for this."
-_LATER = frozenset({None, 401, 403, 429, 502, 503, 504})
 
 
 def send_rewards(client: Client, prolific_study: ProlificStudy, now: Clock) -> None:
     """Send all planned rewards of a study. Raises ProlificError to try again later."""
     planned = Payment.objects.filter(prolific_study=prolific_study, reason__in=REWARDS, state=State.PLANNED)
     rows = list(planned.order_by("pk")[:LARGEST_BULK])
-    alone = {row.pk for row in rows if row.reason != Reason.REWARD or row.problem == BULK_LOST}
+    alone = {row.pk for row in rows if row.reason != Reason.REWARD or row.problem in (BULK_LOST, BULK_REFUSED)}
     rows = move(rows, to=State.SENDING, now=now())
     if not rows:
         return
@@ -95,7 +95,7 @@ def _settle(row: Payment, status: str | None, now: Clock) -> bool:
 
 
 def impossible(status: str) -> str:
-    return f"The submission is {status} on Prolific, so this is not possible. A bonus is."
+    return f"The submission is {status} on Prolific, so this is not possible. Pay a bonus instead."
 
 
 def _approve_in_bulk(client: Client, rows: Sequence[Payment], ids: Mapping[int, str], now: Clock) -> None:
@@ -103,7 +103,11 @@ def _approve_in_bulk(client: Client, rows: Sequence[Payment], ids: Mapping[int, 
     try:
         client.approve_submissions([ids[row.pk] for row in rows])
     except ProlificError as error:
-        _settle_error(rows, error, now)
+        if error.status == 400:
+            # Because of one of them, perhaps.
+            move(rows, to=State.PLANNED, now=now(), problem=BULK_REFUSED)
+        else:
+            _settle_error(rows, error, now)
     else:
         move(rows, to=State.REQUESTED, now=now())
 
@@ -143,7 +147,7 @@ def _settle_error(rows: Sequence[Payment], error: ProlificError, now: Clock) -> 
     """Hold what may have been done, refuse what was refused. Raises `error` if it may pass."""
     if error.is_uncertain or (error.status is not None and error.status < 400):
         hold(rows, without_ids(error), now())
-    elif error.status in _LATER:
+    elif error.status in PASSING:
         move(rows, to=State.PLANNED, now=now(), problem=without_ids(error))
         raise error
     else:

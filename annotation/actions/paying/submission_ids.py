@@ -10,7 +10,7 @@ from background.sealed_secrets import CannotUnseal, unseal
 
 # Also one that was cut off.
 _ID = re.compile(r"\b[0-9a-f]{6,}\b")
-NO_ID = "The id of this submission is not stored here, or no key of the site opens it. Pay it on Prolific."
+NO_ID = "The ID of this submission is deleted, or no key of this site decrypts it. Pay on Prolific."
 
 
 def submission_id(submission: Submission) -> str:

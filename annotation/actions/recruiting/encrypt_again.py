@@ -32,10 +32,10 @@ IDS = (
 
 
 @dataclass
-class Encrypted:
-    """How many were encrypted again, were under the newest key already, and can be opened by no key of the site.
+class EncryptionCounts:
+    """again: encrypted under the newest key. already: were under it. lost: no key of the site decrypts them.
 
-    doubled: ids that another row has under the newest key already. They stay as they are.
+    doubled: ids that another row has under the newest key. They stay as they are.
     """
 
     again: int = 0
@@ -44,9 +44,9 @@ class Encrypted:
     doubled: int = 0
 
 
-def encrypt_tokens_again() -> Encrypted:
+def encrypt_tokens_again() -> EncryptionCounts:
     """Encrypt the tokens of all accounts under the newest key."""
-    counts = Encrypted()
+    counts = EncryptionCounts()
     for account in ProlificAccount.objects.order_by("pk"):
         for field in TOKENS:
             sealed = getattr(account, field)
@@ -63,12 +63,12 @@ def encrypt_tokens_again() -> Encrypted:
     return counts
 
 
-def encrypt_ids_again() -> Encrypted:
+def encrypt_ids_again() -> EncryptionCounts:
     """Encrypt all ids under the newest key, and store the digest that it gives them.
 
     Each batch is a transaction, so that the command may be interrupted and run again.
     """
-    counts = Encrypted()
+    counts = EncryptionCounts()
     for columns in IDS:
         for batch in _batches(columns):
             changes = list(_changes(batch, columns.purpose, counts))
@@ -101,7 +101,7 @@ class _Change:
     digest: str
 
 
-def _changes(batch: Sequence[tuple[int, str, str]], purpose: str, counts: Encrypted) -> Iterator[_Change]:
+def _changes(batch: Sequence[tuple[int, str, str]], purpose: str, counts: EncryptionCounts) -> Iterator[_Change]:
     for pk, sealed, digest in batch:
         try:
             newest = keyed_digest(unseal(sealed), purpose=purpose)
@@ -120,7 +120,7 @@ def _store(columns: IdColumns, change: _Change) -> int:
     return unchanged.update(**{columns.sealed: change.sealed, columns.digest: change.digest})
 
 
-def _store_by_itself(columns: IdColumns, change: _Change, counts: Encrypted) -> None:
+def _store_by_itself(columns: IdColumns, change: _Change, counts: EncryptionCounts) -> None:
     try:
         with transaction.atomic():
             counts.again += _store(columns, change)

@@ -1,4 +1,4 @@
-"""People of a project's own: add and remove them, sign them in by a mailed link, and show them their studies."""
+"""Panels: add and remove people, sign them in by an emailed link, and list their studies and sessions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class BadLink(Exception):
 
 
 @dataclass(frozen=True)
-class Sitting:
+class PanelSession:
     """A session as its annotator sees it. `owed` and `paid` are in whole units of `currency`."""
 
     study: Study
@@ -202,38 +202,38 @@ def _entry(study: Study, annotator: Annotator) -> Entry:
     try:
         return invite.member_entry(annotator.provider_id, number=done + 1)
     except CannotUnseal as error:
-        raise StudyError("This site has lost the key to your id, so you cannot begin. Tell the researchers.") from error
+        raise StudyError("This site can no longer read your ID, so you cannot start. Tell the researchers.") from error
 
 
-def sittings(annotator: Annotator) -> list[Sitting]:
+def panel_sessions(annotator: Annotator) -> list[PanelSession]:
     """Return all sessions of an annotator, newest first."""
     found = Session.objects.filter(annotator=annotator).select_related("study__project").order_by("-arrived_at", "-pk")
     stored = Response.objects.filter(session__annotator=annotator, is_current=True).order_by()
     answers = dict(stored.values_list("session").annotate(n=Count("pk")))
     paid = Payment.objects.filter(annotator=annotator, state=Payment.State.PAID).order_by()
     sums = dict(paid.values_list("session").annotate(sum=Sum("amount")))
-    return [_sitting(session, answers.get(session.pk, 0), sums.get(session.pk, Decimal(0))) for session in found]
+    return [_panel_session(session, answers.get(session.pk, 0), sums.get(session.pk, Decimal(0))) for session in found]
 
 
-def total_of(sittings: Sequence[Sitting]) -> Total:
+def total_of(own: Sequence[PanelSession]) -> Total:
     """Return the total of sessions; minutes are those of the sessions' times together, rounded once."""
-    took = sum((each.took for each in sittings if each.took is not None), timedelta())
+    took = sum((each.took for each in own if each.took is not None), timedelta())
     sums = [
         PaySum(
             currency,
-            sum((each.owed for each in sittings if each.currency == currency), Decimal(0)),
-            sum((each.paid for each in sittings if each.currency == currency), Decimal(0)),
+            sum((each.owed for each in own if each.currency == currency), Decimal(0)),
+            sum((each.paid for each in own if each.currency == currency), Decimal(0)),
         )
-        for currency in sorted({each.currency for each in sittings})
+        for currency in sorted({each.currency for each in own})
     ]
     return Total(round(took.total_seconds() / 60), sums)
 
 
-def _sitting(session: Session, answers: int, paid: Decimal) -> Sitting:
+def _panel_session(session: Session, answers: int, paid: Decimal) -> PanelSession:
     design = session.study.design
     owed = compute_pay(session.state, answers, design, unlikely_times=session.has_unlikely_times)
     ended = session.handed_back_at or session.ended_at
-    return Sitting(
+    return PanelSession(
         study=session.study,
         token=session.token,
         state=session.get_state_display(),

@@ -9,15 +9,18 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from annotation.models import ProlificAccount
+from annotation.models import Payment, ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import Connection, ProlificError
+from annotation.recruitment.prolific.statuses import StudyStatus
 from background.sealed_secrets import CannotUnseal, seal, unseal
 from studies.actions.events import Actor, What, person, record
 from studies.models import Project
+from studies.wording import format_count
 
 # Somebody waits for the page meanwhile: for one response, and for all of them.
 SECONDS, SECONDS_IN_ALL = 10, 30
+NOT_CONNECTED = "The project has no Prolific API token. An owner can save one under Settings, Prolific."
 # Of a workspace that has just been chosen.
 NO_WEBHOOKS: Mapping[str, Any] = {"sealed_webhook_key": "", "webhooks_confirmed_at": None}
 
@@ -81,11 +84,7 @@ def connect_project(project: Project, *, attempts: int = 1) -> Client:
     """Return a client with the token of a project, as `connect` does. Raises ProlificError."""
     account = ProlificAccount.objects.filter(project=project).first()
     if account is None:
-        raise ProlificError(
-            "The project has no token of Prolific. An owner can save one in the project's settings.",
-            status=None,
-            body=None,
-        )
+        raise ProlificError(NOT_CONNECTED, status=None, body=None)
     return connect(account, attempts=attempts)
 
 
@@ -123,6 +122,24 @@ def choose_workspace(*, account: ProlificAccount, workspace: str, title: str, by
     chosen = ProlificAccount.objects.filter(pk=account.pk).exclude(workspace_id=workspace)
     if chosen.update(workspace_id=workspace, workspace_title=title[:200], **NO_WEBHOOKS):
         record(project=account.project, what=What.PROLIFIC_WORKSPACE_CHOSEN, by=by, now=now, workspace=title[:200])
+
+
+def left_behind(project: Project) -> str:
+    """Return in a sentence what stays with the workspace that has paid so far; "" if nothing does.
+
+    Prolific lets each study be paid by its own workspace only, so nothing is paid from another one.
+    """
+    there = ProlificStudy.objects.filter(study__project=project).exclude(remote_id="")
+    running = there.exclude(status=StudyStatus.COMPLETED).count()
+    unsettled = Payment.objects.filter(study__project=project).exclude(state__in=Payment.SETTLED).count()
+    if not running and not unsettled:
+        return ""
+    studies_there = "1 study" if running == 1 else f"{running:,} studies"
+    return (
+        f"{studies_there} on Prolific and {format_count(unsettled, 'payment')} stay with the workspace that paid "
+        "until now. Where this token cannot reach it, they wait, and their pages say so. To let them go on, save a "
+        "token that can."
+    )
 
 
 @transaction.atomic

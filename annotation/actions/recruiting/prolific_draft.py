@@ -9,6 +9,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.urls import reverse
 
+from analytics.work.ledger import in_cents
 from annotation.models import ProlificStudy
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.entry import PLACEHOLDERS
@@ -55,10 +56,6 @@ class Draft:
 def entry_url(study: Study) -> str:
     """Return the address of `study` with the placeholders that Prolific fills in."""
     return f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}?{PLACEHOLDERS}"
-
-
-def in_cents(amount: Decimal) -> int:
-    return int((amount * 100).to_integral_value())
 
 
 def body_of(

@@ -1,6 +1,6 @@
-"""The people whom a study keeps out, or is for, as participant groups on Prolific.
+"""Participant groups on Prolific: the people whom a study keeps out, or the only ones whom it lets in.
 
-Who would be refused here is not let in there, so that nobody takes a place for nothing.
+Prolific keeps out whoever would be refused here, so that nobody takes a place for nothing.
 """
 
 import re
@@ -70,7 +70,7 @@ def _has_taken_part(study: Study) -> frozenset[int]:
 
 
 def _known(study: Study, slugs: Collection[str]) -> QuerySet[Annotator]:
-    """Return the people about whom the rules may know something; to all others they say what they say to new people."""
+    """Return the people whom the rules may treat differently from people who are new here."""
     came = Session.objects.filter(study__project=study.project_id, study__slug__in=slugs).values("annotator")
     members = GroupMember.objects.filter(project=study.project_id).values("annotator")
     return Annotator.objects.filter(Q(pk__in=came) | Q(pk__in=members), provider=PROVIDER).order_by("pk")

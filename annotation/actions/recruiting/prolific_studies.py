@@ -14,19 +14,20 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Q
 
-from annotation.actions.recruiting.prolific_account import SECONDS_IN_ALL, connect
+from annotation.actions.recruiting.prolific_account import NOT_CONNECTED, SECONDS_IN_ALL, connect
 from annotation.actions.recruiting.prolific_draft import Draft, body_of, current_body
 from annotation.actions.recruiting.prolific_people import join_filters, send_people
 from annotation.models import ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
+from annotation.recruitment.prolific.researcher_codes import find_code
 from annotation.recruitment.prolific.statuses import StudyStatus
 from studies.actions.events import Actor, What, person, record
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 
-_UNCERTAIN = "Prolific did not answer, so it is not known whether this was done. Try again: nothing is done twice."
+_UNCERTAIN = "Prolific did not answer. It may or may not have done this. Try again: nothing is done twice."
 # No request that creates a study is still on its way after this.
 CREATION = timedelta(minutes=1)
 # Of a study that has not been published, at Prolific or here alone.
@@ -40,11 +41,9 @@ def account_of(project: Project) -> ProlificAccount:
     """Return the account that pays for a project's studies. Raises StudyError without one, or without a workspace."""
     account = ProlificAccount.objects.filter(project=project).first()
     if account is None:
-        raise StudyError("The project has no token of Prolific. An owner can save one under Settings, Prolific.")
+        raise StudyError(NOT_CONNECTED)
     if not account.workspace_id:
-        raise StudyError(
-            "It is not chosen which workspace pays. An owner can choose it under Settings, Prolific.",
-        )
+        raise StudyError("No workspace is chosen to pay. An owner can choose one under Settings, Prolific.")
     return account
 
 
@@ -60,19 +59,12 @@ def sends_people(*, study: Study, remote_id: str) -> bool:
 
 def researcher_code(prolific_study: ProlificStudy) -> str:
     """Return the code with which we complete a submission whose redirect was lost; "" if it has none."""
-    return _code_with(prolific_study, "MANUALLY_REVIEW")
+    return find_code(prolific_study.details, "MANUALLY_REVIEW")
 
 
 def part_pay_code(prolific_study: ProlificStudy) -> str:
     """Return the code with which a share of the reward is paid; "" if the workspace may not."""
-    return _code_with(prolific_study, "DYNAMIC_PAYMENT")
-
-
-def _code_with(prolific_study: ProlificStudy, action: str) -> str:
-    for code in prolific_study.details.get("completion_codes", []):
-        if code["actor"] == "researcher" and any(one["action"] == action for one in code["actions"]):
-            return str(code["code"])
-    return ""
+    return find_code(prolific_study.details, "DYNAMIC_PAYMENT")
 
 
 # The draft
@@ -153,7 +145,7 @@ def _create(client: Client, row: ProlificStudy, body: bodies.NewStudy, *, now: d
     mine = ProlificStudy.objects.filter(may_be_sent, pk=row.pk, remote_id="")
     if not mine.update(creation_sent_at=now):
         raise StudyError(
-            "It is not known yet whether Prolific has created the draft. "
+            "Prolific may or may not have created the draft. "
             "Try again in a minute: it is looked for first, and not created twice."
         )
     try:
@@ -164,7 +156,7 @@ def _create(client: Client, row: ProlificStudy, body: bodies.NewStudy, *, now: d
         raise
 
 
-# What happens to it on Prolific
+# Changes of a study on Prolific
 
 
 @dataclass(frozen=True)
@@ -207,7 +199,7 @@ def publish(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> None:
 
 
 def pause(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> None:
-    """Let nobody else take a place; people who have one can finish. Raises StudyError."""
+    """Stop people from taking places; those who have one can finish. Raises StudyError."""
     with _prolific(prolific_study) as (client, _):
         _move(client, prolific_study, _PAUSE, by=by, now=now)
 
@@ -235,8 +227,8 @@ def raise_places(*, prolific_study: ProlificStudy, places: int, by: Actor, now: 
         if places < remote.total_available_places:
             _note_state(prolific_study, remote, now=now)
             raise StudyError(
-                f"The study has {remote.total_available_places} places on Prolific, and can only get more. "
-                f"{places} would be fewer."
+                f"The study has {remote.total_available_places} places on Prolific. "
+                f"Enter a larger number: you entered {places}."
             )
         if places > remote.total_available_places:
             _check_currency(prolific_study, remote.currency_code)
@@ -334,7 +326,7 @@ def _check_state(row: ProlificStudy, *fitting: StudyState) -> None:
     """Raise StudyError unless the study here has one of these states: else people would come for nothing."""
     if row.study.state not in fitting:
         state = row.study.get_state_display().lower()
-        raise StudyError(f"The study here is {state}, so people could not take part. Let them come while it is open.")
+        raise StudyError(f"The study here is {state}, so people could not take part. Open or resume it first.")
 
 
 def _check_currency(row: ProlificStudy, currency: str) -> None:

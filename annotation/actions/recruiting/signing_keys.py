@@ -10,7 +10,7 @@ from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.signed_links import ForgedLink, Key, Link, UnknownKey
 
 KEPT = timedelta(days=1)
-# Somebody who invents the name of a key cannot have us ask Prolific each time.
+# So that made-up names of keys do not send a request to Prolific each time.
 AT_MOST_EVERY = timedelta(minutes=1)
 
 

@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
 from annotation.actions import sessions
+from annotation.actions.arriving.switch_role import switched_session
 from annotation.actions.ending import platform_outcome
 from annotation.actions.recruiting import arrival_checks, reconciliation
 from annotation.actions.recruiting.prolific_account import connect_project
@@ -54,7 +55,7 @@ _NOT_PUBLISHED = ["", StudyStatus.UNPUBLISHED]
 
 
 @dataclass(frozen=True)
-class Seen:
+class RemoteSubmission:
     """A submission as Prolific has it, from a list or by itself."""
 
     id: str
@@ -70,8 +71,8 @@ class Seen:
         return normalize_id(self.id)
 
 
-def _seen_in_list(one: bodies.ListedSubmission) -> Seen:
-    return Seen(
+def _seen_in_list(one: bodies.ListedSubmission) -> RemoteSubmission:
+    return RemoteSubmission(
         one.id,
         one.participant_id,
         one.status,
@@ -82,8 +83,8 @@ def _seen_in_list(one: bodies.ListedSubmission) -> Seen:
     )
 
 
-def _seen_alone(one: bodies.Submission) -> Seen:
-    return Seen(
+def _seen_alone(one: bodies.Submission) -> RemoteSubmission:
+    return RemoteSubmission(
         one.id,
         one.participant,
         one.status,
@@ -149,7 +150,9 @@ def _note_problem(row: ProlificStudy, sentence: str, *, lease: datetime, now: da
     ProlificStudy.objects.filter(pk=row.pk, due_at=lease).update(due_at=due)
 
 
-def _note_read(row: ProlificStudy, remote: bodies.Study, seen: list[Seen], *, lease: datetime, now: datetime) -> None:
+def _note_read(
+    row: ProlificStudy, remote: bodies.Study, seen: list[RemoteSubmission], *, lease: datetime, now: datetime
+) -> None:
     taken = row.places_taken if remote.places_taken is None else max(remote.places_taken, 0)
     ProlificStudy.objects.filter(pk=row.pk).update(
         status=remote.status[:40],
@@ -185,6 +188,11 @@ def sessions_of(study: Study, ids: Iterable[str]) -> dict[str, Session]:
     }
 
 
+def note_submission(*, submission: Submission, remote: bodies.Submission, client: Client, now: datetime) -> None:
+    """Note what one submission is on Prolific, and do what follows, as when its whole study is read."""
+    _Reading(submission.prolific_study, client, now).note(submission, _seen_alone(remote))
+
+
 class _Reading:
     """One reading of a study: `now` is when Prolific was asked, so that a later reading wins."""
 
@@ -192,7 +200,7 @@ class _Reading:
         self._study, self._client, self._now = study, client, now
         self._own_code = researcher_code(study)
 
-    def apply(self, seen: list[Seen]) -> None:
+    def apply(self, seen: list[RemoteSubmission]) -> None:
         found = sessions_of(self._study.study, [one.key for one in seen])
         participants = {one.key: one.participant for one in seen}
         arrival_checks.settle_unverified(study=self._study, participants=participants, now=self._now)
@@ -216,11 +224,17 @@ class _Reading:
             self._complete(stored, one, session)
         self._study.submissions.filter(read_at__lt=self._now).update(read_at=self._now)
 
+    def note(self, row: Submission, one: RemoteSubmission) -> None:
+        if not _is_settled(row, one, row.session):
+            self._store(row, one, row.session, digest=row.id_digest)
+
     def _here(self, session: Session | None) -> Here:
+        session = _acting(session)
         code = platform_outcome.code_for(session=session, now=self._now) if session and session.ended_at else ""
         return reconciliation.here_of(session.state if session else None, has_code=bool(code))
 
     def _codes(self, session: Session | None) -> list[str]:
+        session = _acting(session)
         if session is None or session.ended_at is None:
             return []
         codes = [platform_outcome.code_for(session=session, now=self._now), self._own_code]
@@ -229,7 +243,9 @@ class _Reading:
             codes.append(completion_code(study=session.study, outcome=Outcome.UNLIKELY_TIMES))
         return [code for code in codes if code]
 
-    def _store(self, row: Submission | None, one: Seen, session: Session | None, *, digest: str) -> Submission | None:
+    def _store(
+        self, row: Submission | None, one: RemoteSubmission, session: Session | None, *, digest: str
+    ) -> Submission | None:
         """Write what was read and do what follows here; None if somebody has read it later."""
         with transaction.atomic():
             if session is not None:
@@ -244,8 +260,9 @@ class _Reading:
             if row is None:
                 return None
             self._record(row, before)
-            if wanted.step == Step.END_SESSION and session is not None:
-                sessions.end_early(session=session, to=SessionState.RETURNED, by=TIMETABLE, now=self._now)
+            acting = _acting(session)
+            if wanted.step == Step.END_SESSION and acting is not None:
+                sessions.end_early(session=acting, to=SessionState.RETURNED, by=TIMETABLE, now=self._now)
         return row
 
     def _flag(self, row: Submission | None, wanted: reconciliation.Row, session: Session | None) -> str:
@@ -259,7 +276,7 @@ class _Reading:
         return wanted.flag
 
     def _write(
-        self, row: Submission | None, one: Seen, session: Session | None, flag: str, digest: str
+        self, row: Submission | None, one: RemoteSubmission, session: Session | None, flag: str, digest: str
     ) -> Submission | None:
         values = {**_values(one), "flag": flag, "session": session, "read_at": self._now}
         if row is None:
@@ -297,7 +314,8 @@ class _Reading:
     # Completing a submission whose redirect was lost
 
     def _is_redirect_lost(self, session: Session) -> bool:
-        return session.ended_at is not None and session.ended_at + REDIRECT_LOST_AFTER <= self._now
+        ended = (_acting(session) or session).ended_at
+        return ended is not None and ended + REDIRECT_LOST_AFTER <= self._now
 
     def _may_complete(self, row: Submission, session: Session) -> bool:
         if not self._own_code or not self._is_redirect_lost(session):
@@ -305,7 +323,7 @@ class _Reading:
         there = reconciliation.there_of(row.status)
         return reconciliation.TABLE[self._here(session)][there].step == Step.COMPLETE
 
-    def _complete(self, row: Submission, one: Seen, session: Session) -> None:
+    def _complete(self, row: Submission, one: RemoteSubmission, session: Session) -> None:
         """Complete a submission once. If the reply is lost, its status says whether that has happened."""
         may = Q(completed_by_us_at=None) | Q(completed_by_us_at__lte=self._now - COMPLETE_AGAIN_AFTER)
         if not Submission.objects.filter(may, pk=row.pk, status=row.status).update(completed_by_us_at=self._now):
@@ -332,7 +350,7 @@ class _Reading:
             self._tell(What.SUBMISSION_FLAGGED, row, flag=lost)
 
 
-def _values(one: Seen) -> dict[str, object]:
+def _values(one: RemoteSubmission) -> dict[str, object]:
     return {
         "status": one.status[:40],
         "started_at": one.started_at,
@@ -342,21 +360,27 @@ def _values(one: Seen) -> dict[str, object]:
     }
 
 
-def _changes(row: Submission, one: Seen, session: Session | None) -> bool:
+def _changes(row: Submission, one: RemoteSubmission, session: Session | None) -> bool:
     is_other_session = row.session_id != (session.pk if session else None)
     return is_other_session or any(getattr(row, name) != value for name, value in _values(one).items())
 
 
-def _is_settled(row: Submission, one: Seen, session: Session | None) -> bool:
+def _is_settled(row: Submission, one: RemoteSubmission, session: Session | None) -> bool:
     """Whether nothing has changed since the last reading, here or there: a shortcut for most rows."""
     there = reconciliation.there_of(one.status)
     if there == There.UNKNOWN or _changes(row, one, session):
         return False
+    session = _acting(session)
     if session is None:
         return True
     if session.ended_at is None:
         return there == There.OPEN and not row.flag
     return there != There.OPEN and session.ended_at < row.read_at - JUST_ENDED
+
+
+def _acting(session: Session | None) -> Session | None:
+    """Return the session in which somebody goes on who changed from the lobby to the study before, else `session`."""
+    return (switched_session(session=session) or session) if session else None
 
 
 def _lock(session: Session) -> Session:

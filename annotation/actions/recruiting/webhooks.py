@@ -1,6 +1,6 @@
-"""Webhooks of Prolific: have them sent here, and take in what they say (prolific.md, section 4.9).
+"""Subscribe to Prolific's webhooks, and receive them (prolific.md, section 4.9).
 
-What a webhook says is not believed: it only makes a study due to be read. So a lost one costs a minute.
+A webhook only makes a study due to be read; its content is not trusted. A lost one costs a minute.
 """
 
 import logging
@@ -63,7 +63,7 @@ def key_of(account: ProlificAccount) -> str:
         return ""
 
 
-# Having them sent
+# Subscribe
 
 
 def obstacle(account: ProlificAccount) -> str:
@@ -102,7 +102,7 @@ def subscribe_account(*, account: ProlificAccount, now: datetime, renews_key: bo
 
 
 def _take_key(account: ProlificAccount, client: Client) -> None:
-    """Have a key that signs webhooks. A workspace has one, so accounts of several projects share it."""
+    """Create the key that signs webhooks, or share it: a workspace has one for all of its projects."""
     if key_of(account):
         return
     same = ProlificAccount.objects.filter(workspace_id=account.workspace_id)
@@ -138,7 +138,7 @@ def note_confirmed(*, account: ProlificAccount, by: Actor, now: datetime) -> Non
         record(project=account.project, what=What.PROLIFIC_WEBHOOKS_CONFIRMED, by=by, now=now)
 
 
-# Taking them in
+# Receive
 
 
 def receive(*, account: ProlificAccount, event: Event, event_id: str, now: datetime) -> list[int]:

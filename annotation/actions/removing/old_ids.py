@@ -1,4 +1,4 @@
-"""Delete the ids of people who have not taken part for long: they cannot be looked up any more; their answers stay."""
+"""Delete the ids of people whose last session is long ago. They can no longer be looked up; their answers stay."""
 
 import logging
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Completion codes by which a researcher pays: a part of the reward, or the pay for being screened out."""
+"""Completion codes that a researcher enters: to complete, to pay a part of the reward, or to screen out."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -7,14 +7,22 @@ from typing import Any
 from analytics.work.ledger import from_cents, percent_of_reward
 
 
+def find_code(details: Mapping[str, Any], action: str) -> str:
+    """Return the researcher's code with this action, "" if the study has none.
+
+    details: a study as `bodies.NewStudy` has it. action: as Prolific names it, such as "DYNAMIC_PAYMENT".
+    """
+    found = next(_codes(details, action), None)
+    return "" if found is None else str(found[0])
+
+
 def part_code(details: Mapping[str, Any], reward: Decimal, amount: Decimal) -> tuple[str, int] | None:
     """Return the code and the percentage that pay `amount` of the reward, None if the study has none.
 
     details: a study as `bodies.NewStudy` has it.
     """
-    percent = percent_of_reward(reward, amount)
-    found = next(_codes(details, "DYNAMIC_PAYMENT"), None)
-    return None if found is None or percent is None else (found[0], percent)
+    percent, code = percent_of_reward(reward, amount), find_code(details, "DYNAMIC_PAYMENT")
+    return None if not code or percent is None else (code, percent)
 
 
 def screen_out_code(details: Mapping[str, Any]) -> tuple[str, Decimal] | None:
@@ -25,7 +33,7 @@ def screen_out_code(details: Mapping[str, Any]) -> tuple[str, Decimal] | None:
 
 def allows_parts(details: Mapping[str, Any]) -> bool:
     """Whether Prolific lets the study pay a part of the reward."""
-    return next(_codes(details, "DYNAMIC_PAYMENT"), None) is not None
+    return bool(find_code(details, "DYNAMIC_PAYMENT"))
 
 
 def _codes(details: Mapping[str, Any], action: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

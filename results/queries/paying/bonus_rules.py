@@ -10,19 +10,21 @@ from decimal import Decimal, InvalidOperation
 from django.db.models import Sum
 
 from analytics.work.ledger import CENT, raise_to_floor
-from annotation.actions.paying.order_payments import LARGEST, Order
+from annotation.actions.paying.order_payments import LARGEST, REWARDS, VOID, Order
 from annotation.models import Payment, Response, Session, SessionState, Submission
 from annotation.models.sessions import OPEN_STATES
+from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.session_pay import PayItem
 from background.sealed_secrets import CannotUnseal, unseal
 from results.models import Pseudonym
-from results.queries.paying.review import LOST
+from results.queries.paying.study_money import LOST
 from results.queries.people.annotators import answer_outcomes
 from results.queries.people.payments_due import session_lines
 from studies.models import Study
+from studies.wording import format_money
 
 Reason, State = Payment.Reason, Payment.State
-VOID = (State.REFUSED, State.CANCELLED)
+UNPAID = (*LOST, SubmissionStatus.REJECTED)
 LONGEST_NOTE = 500
 MOST_LINES = 2000
 
@@ -44,23 +46,29 @@ class BadLine:
 
 
 def plan_answers(study: Study) -> list[PlannedBonus]:
-    """Plan the pay by the answer of ended sessions, as the study file owes it."""
+    """Plan the pay per answer of ended sessions, as the study file owes it."""
     return _planned_items(study, PayItem.ANSWERS, Reason.ANSWERS)
 
 
 def plan_waiting(study: Study) -> list[PlannedBonus]:
-    """Plan the pay for waiting in vain."""
+    """Plan the pay for people who waited and got no questions."""
     return _planned_items(study, PayItem.WAITING, Reason.WAITING)
 
 
 def _planned_items(study: Study, item: PayItem, reason: str) -> list[PlannedBonus]:
     lines = [line for line in session_lines(study) if line.state not in OPEN_STATES]
-    orders = [Order(line.pk, reason, amount) for line in lines if (amount := line.owed.amount(item).quantize(CENT))]
+    rejected = Submission.objects.filter(prolific_study__study=study, status=SubmissionStatus.REJECTED)
+    unpaid = set(rejected.values_list("session", flat=True))
+    orders = [
+        Order(line.pk, reason, amount)
+        for line in lines
+        if (amount := line.owed.amount(item).quantize(CENT)) and line.pk not in unpaid
+    ]
     return _new(study, orders)
 
 
 def plan_descriptions(study: Study, amount: Decimal) -> list[PlannedBonus]:
-    """Plan `amount` for each description that later studies accepted."""
+    """Plan `amount` (major units) for each description that later studies accepted."""
     accepted = [pk for pk, state in answer_outcomes(study).items() if state == "accepted"]
     rows = Response.objects.filter(pk__in=accepted, study=study, is_current=True).order_by("session_id", "pk")
     orders = [
@@ -72,16 +80,20 @@ def plan_descriptions(study: Study, amount: Decimal) -> list[PlannedBonus]:
 
 
 def plan_floor(study: Study, floor: Decimal, *, on_platform: bool) -> list[PlannedBonus]:
-    """Plan what is missing to an hourly wage of `floor`, on Prolific's clock or on ours, for each finished session."""
+    """Plan what each finished session lacks to `floor`, in major units an hour.
+
+    on_platform: by the times of its submission; otherwise by those of this site.
+    """
     submissions = Submission.objects.filter(
         prolific_study__study=study, session__state=SessionState.FINISHED
     ).select_related("prolific_study", "session")
     # What the study file owes by the answer counts, whether it was ordered yet or not.
     bonuses = {line.pk: line.owed.amount(PayItem.ANSWERS) for line in session_lines(study)}
     rewards: dict[int, Decimal] = {}
-    sums = Payment.objects.filter(study=study).exclude(state__in=VOID).order_by().values_list("session_id", "reason")
+    known = Payment.objects.filter(study=study, session__isnull=False).exclude(state__in=VOID).order_by()
+    sums = known.values_list("session_id", "reason")
     for session_id, reason, amount in sums.annotate(amount=Sum("amount")):
-        if reason in {Reason.REWARD, Reason.PART, Reason.SCREEN_OUT}:
+        if reason in REWARDS:
             rewards[session_id] = amount
         elif reason not in {Reason.HOURLY_FLOOR, Reason.ANSWERS}:
             bonuses[session_id] += amount
@@ -92,20 +104,15 @@ def plan_floor(study: Study, floor: Decimal, *, on_platform: bool) -> list[Plann
             continue
         begun = submission.started_at if on_platform else session.arrived_at
         ended = submission.completed_at if on_platform else session.handed_back_at or session.ended_at
-        if begun is None or ended is None or ended <= begun or submission.status in LOST:
+        if begun is None or ended is None or ended <= begun or submission.status in UNPAID:
             continue
         reward = rewards.get(session.pk, submission.prolific_study.reward)
         missing = raise_to_floor(floor, (ended - begun).total_seconds(), [reward, bonuses[session.pk]])
         if missing:
-            clock = "Prolific's clock" if on_platform else "our clock"
-            note = f"Raised to {floor} an hour on {clock}."
+            times = "Prolific's times" if on_platform else "this site's times"
+            note = f"Raised to {format_money(floor, study.design.pay.currency)} an hour by {times}."
             orders.append(Order(session.pk, Reason.HOURLY_FLOOR, missing, note=note))
     return _new(study, orders)
-
-
-def plan_one(study: Study, session: int, amount: Decimal, note: str) -> list[PlannedBonus]:
-    """Plan a bonus that a researcher decided."""
-    return _new(study, [Order(session, Reason.DECIDED, amount, note=note)])
 
 
 def plan_file(study: Study, text: str) -> tuple[list[PlannedBonus], list[BadLine]]:
@@ -123,9 +130,9 @@ def plan_file(study: Study, text: str) -> tuple[list[PlannedBonus], list[BadLine
     for number, cells in _rows(text):
         why, order = _read_line(cells, sessions)
         if order is not None and order.session in seen:
-            why = "This person is named twice. Add the amounts up in one line."
+            why = "This person is on an earlier line. Put the total on one line."
         elif order is not None and order.session in ordered:
-            why = "A bonus that a researcher decided was ordered for this session before."
+            why = "This session already has a bonus of its own or from a file."
         if why or order is None:
             bad.append(BadLine(number, why))
         else:
@@ -157,7 +164,7 @@ def _read_line(cells: Sequence[str], sessions: dict[str, list[int]]) -> tuple[st
     if value is None:
         return f"`amount` must be from 0.01 to {LARGEST:,}, with at most two decimals. It is `{amount[:20]}`.", None
     if len(note) > LONGEST_NOTE:
-        return f"`note` may have {LONGEST_NOTE} characters. It has {len(note)}.", None
+        return f"`note` may have at most {LONGEST_NOTE} characters. It has {len(note)}.", None
     return "", Order(found[0], Reason.DECIDED, value, note=note)
 
 

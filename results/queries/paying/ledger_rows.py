@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import MAXYEAR, UTC, datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -42,8 +42,7 @@ def ledger(project: Project, filters: Filters) -> QuerySet[Payment]:
     if filters.person:
         rows = rows.filter(name__iexact=filters.person)
     if filters.month and (begin := first_day(filters.month)):
-        after = datetime(begin.year + begin.month // 12, begin.month % 12 + 1, 1, tzinfo=UTC)
-        rows = rows.filter(ordered_at__gte=begin, ordered_at__lt=after)
+        rows = rows.filter(ordered_at__gte=begin, ordered_at__lt=_next_month(begin))
     return (
         rows.select_related("study", "ordered_by")
         .defer("study__source", "study__design")
@@ -87,7 +86,11 @@ def first_day(month: str) -> datetime | None:
         day = parse_date(f"{month}-01")
     except ValueError:
         return None
-    return datetime(day.year, day.month, 1, tzinfo=UTC) if day else None
+    return datetime(day.year, day.month, 1, tzinfo=UTC) if day and day.year < MAXYEAR else None
+
+
+def _next_month(begin: datetime) -> datetime:
+    return datetime(begin.year + begin.month // 12, begin.month % 12 + 1, 1, tzinfo=UTC)
 
 
 def months(project: Project) -> list[str]:

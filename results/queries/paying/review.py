@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from annotation.actions.paying.order_payments import REWARDS, VOID
 from annotation.models import Payment, SessionState, Submission
 from annotation.recruitment.prolific.researcher_codes import allows_parts, screen_out_code
 from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.review_marks import review_marks
 from annotation.session_pay import stored_answers
 from results.models import Pseudonym
+from results.queries.paying.study_money import LOST
 from studies.models import Study
-
-REWARDS = (Payment.Reason.REWARD, Payment.Reason.PART, Payment.Reason.SCREEN_OUT)
-VOID = (Payment.State.REFUSED, Payment.State.CANCELLED)
-LOST = (SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT)
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,11 @@ class ReviewedSession:
     @property
     def is_lost(self) -> bool:
         """Whether they finished here, lost their place on Prolific and are not paid yet."""
-        return self.is_finished and self.submission.status in LOST and not self.payments
+        return self.is_finished and self.submission.status in LOST and not self._is_paid
+
+    @property
+    def _is_paid(self) -> bool:
+        return any(each.state not in VOID for each in self.payments)
 
     @property
     def has_bonus(self) -> bool:
@@ -87,8 +89,7 @@ class ReviewedSession:
 
 @dataclass
 class Review:
-    """Sessions of a study by what there is to do: approve at once, look at, pay although the place is lost; and the
-    others."""
+    """Sessions of a study: ready to approve, marked, finished here but lost on Prolific, and others."""
 
     ready: list[ReviewedSession] = field(default_factory=list)
     marked: list[ReviewedSession] = field(default_factory=list)

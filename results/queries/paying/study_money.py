@@ -1,29 +1,32 @@
 """What a study, or a project, has paid, ordered and still owes."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from django.conf import settings
 from django.db.models import Count, Q, Sum
 
+from analytics.work.ledger import CENT
 from analytics.work.pay import platform_fee
-from annotation.models import Payment
-from results.queries.people.payments_due import owed_sums
+from annotation.actions.paying.order_payments import REWARDS, VOID
+from annotation.models import Payment, Submission
+from annotation.recruitment.prolific.statuses import SubmissionStatus
+from annotation.session_pay import PayItem
+from results.queries.people.payments_due import SessionLine, owed_sums, session_lines
 from studies.models import Project, Study
 
 Reason, State = Payment.Reason, Payment.State
-# What the study file promises; everything else is decided by a researcher.
-OWED = frozenset({Reason.REWARD, Reason.PART, Reason.SCREEN_OUT, Reason.ANSWERS, Reason.WAITING})
+LOST = frozenset({SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT})
 ON_ITS_WAY = frozenset({State.PLANNED, State.SENDING, State.REQUESTED})
-VOID = frozenset({State.REFUSED, State.CANCELLED})
 
 
 @dataclass(frozen=True)
 class StudyMoney:
     """Amounts of a study in its currency, without fees. numbers: state -> how many payments.
 
-    covered: what was ordered of the amount owed, whatever has become of it, unless it was refused or cancelled.
+    still_owed: to sessions, as `_still_owed` says. paid_otherwise: currency -> what was paid in another one.
     """
 
     currency: str
@@ -32,12 +35,9 @@ class StudyMoney:
     on_its_way: Decimal
     held: Decimal
     refused: Decimal
-    covered: Decimal
+    still_owed: Decimal
     numbers: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def still_owed(self) -> Decimal:
-        return max(self.owed - self.covered, Decimal(0))
+    paid_otherwise: dict[str, Decimal] = field(default_factory=dict)
 
     @property
     def held_number(self) -> int:
@@ -50,39 +50,62 @@ class StudyMoney:
 
 def study_money(study: Study) -> StudyMoney:
     """Return the money of a study."""
-    rows = list(
-        Payment.objects.filter(study=study)
-        .order_by()
-        .values_list("state", "reason")
-        .annotate(amount=Sum("amount"), n=Count("pk"))
-    )
+    currency = study.design.pay.currency
+    sums = Payment.objects.filter(study=study).order_by().values_list("currency", "state")
+    rows = list(sums.annotate(amount=Sum("amount"), n=Count("pk")))
 
-    def total(states: Iterable[str], reasons: Iterable[str] = Reason.values) -> Decimal:
-        wanted, why = set(states), set(reasons)
-        return sum((amount for state, reason, amount, _ in rows if state in wanted and reason in why), Decimal(0))
+    def total(states: Iterable[str]) -> Decimal:
+        wanted = set(states)
+        return sum((amount for own, state, amount, _ in rows if own == currency and state in wanted), Decimal(0))
 
     numbers: dict[str, int] = {}
-    for state, _, _, n in rows:
+    for _, state, _, n in rows:
         numbers[state] = numbers.get(state, 0) + n
     return StudyMoney(
-        currency=study.design.pay.currency,
+        currency=currency,
         owed=owed_sums(study).cost(study.design.pay.per_answer),
         paid=total([State.PAID]),
         on_its_way=total(ON_ITS_WAY),
         held=total([State.UNCERTAIN]),
         refused=total([State.REFUSED]),
-        covered=total(set(State) - VOID, OWED),
+        still_owed=_still_owed(study),
         numbers=numbers,
+        paid_otherwise={own: amount for own, state, amount, _ in rows if own != currency and state == State.PAID},
     )
+
+
+def _still_owed(study: Study) -> Decimal:
+    """Return what the study file owes to sessions and nobody has ordered, session by session.
+
+    Who got a part of the reward, or was rejected, is owed no more of it. Who lost their place on Prolific gets the
+    reward as a bonus.
+    """
+    statuses = dict(
+        Submission.objects.filter(prolific_study__study=study, session__isnull=False).values_list("session", "status")
+    )
+    ordered: dict[int, dict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
+    live = Payment.objects.filter(study=study, session__isnull=False).exclude(state__in=VOID).order_by()
+    for session, reason, amount in live.values_list("session", "reason").annotate(amount=Sum("amount")):
+        ordered[session][reason] = amount
+    open_ = (_still_owed_to(line, ordered[line.pk], statuses.get(line.pk, "")) for line in session_lines(study))
+    return sum(open_, Decimal(0))
+
+
+def _still_owed_to(line: SessionLine, ordered: Mapping[str, Decimal], status: str) -> Decimal:
+    if status == SubmissionStatus.REJECTED:
+        return Decimal(0)
+    reward = Decimal(0) if REWARDS & set(ordered) else line.owed.amount(PayItem.SESSION)
+    missing = [
+        reward - ordered.get(Reason.DECIDED, Decimal(0)) if status in LOST else reward,
+        line.owed.amount(PayItem.ANSWERS).quantize(CENT) - ordered.get(Reason.ANSWERS, Decimal(0)),
+        line.owed.amount(PayItem.WAITING) - ordered.get(Reason.WAITING, Decimal(0)),
+    ]
+    return sum((max(each, Decimal(0)) for each in missing), Decimal(0))
 
 
 def fee_of(amount: Decimal) -> Decimal:
     """Return the platform's fee on an amount, as this site's settings say."""
     return platform_fee(amount, settings.PLATFORM_FEE_PERCENT)
-
-
-def project_has_payments(project: Project) -> bool:
-    return Payment.objects.filter(study__project=project).exists()
 
 
 def unsettled_numbers(project: Project) -> dict[str, int]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef
 
+from annotation.actions.paying.order_payments import REWARDS, VOID
 from annotation.models import Payment, Submission
 from annotation.recruitment.prolific.statuses import SubmissionStatus
-from results.queries.paying.review import REWARDS, VOID
 from results.queries.paying.wages import study_wages
 from studies.actions.events import What
 from studies.models import UNDER_WAY, Event, Study

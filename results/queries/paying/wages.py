@@ -8,7 +8,8 @@ from decimal import Decimal
 from django.conf import settings
 
 from analytics.work.wages import ClockedPay, CostToFinish, TwoClocks, cost_to_finish, is_alarming, two_clocks
-from annotation.minimum_pay import minimum_hourly_pay
+from annotation.actions.paying.order_payments import REWARDS
+from annotation.minimum_pay import PROLIFIC_HOURLY, minimum_hourly_pay
 from annotation.models import Payment, ProlificStudy, Session, SessionState, Submission
 from annotation.models.sessions import has_unlikely_times
 from annotation.recruitment.prolific.statuses import SubmissionStatus
@@ -16,12 +17,9 @@ from annotation.session_pay import PayItem, compute_pay, stored_answers
 from studies.models import Project, Study
 
 S, State = SubmissionStatus, Payment.State
-# Prolific allows no less than the first, and recommends the second, in dollars.
-FLOOR, ADVICE = Decimal(8), Decimal(12)
 # A longer one usually means a last page that people do not leave.
 LONG_GAP_MINUTES = 3
 TIMED = frozenset({S.APPROVED, S.AWAITING_REVIEW, S.PARTIALLY_APPROVED})
-REWARDS = frozenset({Payment.Reason.REWARD, Payment.Reason.PART, Payment.Reason.SCREEN_OUT})
 
 
 @dataclass(frozen=True)
@@ -42,6 +40,11 @@ class StudyWages:
         return is_alarming(self.clocks.own, self.floor) or is_alarming(self.clocks.platform, self.floor)
 
     @property
+    def limits(self) -> tuple[Decimal, ...]:
+        """The hourly amounts below which sessions are counted: what Prolific requires, and what it recommends."""
+        return _limits(self.currency)
+
+    @property
     def gap_minutes(self) -> float:
         return (self.clocks.gap_seconds or 0) / 60
 
@@ -52,6 +55,10 @@ class StudyWages:
     @property
     def is_known(self) -> bool:
         return bool(self.clocks.own.reward_only.n or self.clocks.platform.reward_only.n)
+
+
+def _limits(currency: str) -> tuple[Decimal, ...]:
+    return PROLIFIC_HOURLY.get(currency, ())
 
 
 def study_wages(study: Study) -> StudyWages:
@@ -70,7 +77,7 @@ def study_wages(study: Study) -> StudyWages:
             fee_percent=settings.PLATFORM_FEE_PERCENT,
         )
     return StudyWages(
-        currency, two_clocks(sessions, (FLOOR, ADVICE)), minimum_hourly_pay(currency), to_finish, open_places
+        currency, two_clocks(sessions, _limits(currency)), minimum_hourly_pay(currency), to_finish, open_places
     )
 
 
@@ -80,7 +87,7 @@ def project_wages(project: Project) -> list[tuple[str, StudyWages]]:
     for study in project.studies.filter(launched_at__isnull=False).order_by("pk"):
         by_currency[study.design.pay.currency] += clocked_sessions(study)
     return [
-        (currency, StudyWages(currency, two_clocks(found, (FLOOR, ADVICE)), minimum_hourly_pay(currency)))
+        (currency, StudyWages(currency, two_clocks(found, _limits(currency)), minimum_hourly_pay(currency)))
         for currency, found in sorted(by_currency.items())
         if found
     ]

@@ -8,7 +8,9 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 
-from annotation.models import Session, Submission
+from annotation.models import Payment, Session, Submission
+from annotation.recruitment.prolific.statuses import RejectionCategory
+from annotation.rejection_rules import CATEGORIES
 from results.exporting.rows import NotedEvent
 from results.models import Pseudonym
 from studies.actions.events import What
@@ -55,7 +57,7 @@ SUBJECTS = {
     "more": "more answers",
     "most": "limit of answers",
     "networks": "shared networks",
-    "personal": "data of a person",
+    "personal": "personal data",
     "provider": "IDs of people",
     "push": "push to the Hub",
     "seat": "released place",
@@ -312,6 +314,26 @@ def _say_flag(template: str) -> Callable[[str, Details], str]:
     return lambda study, told: template.format(study=study, flag=Submission.Flag(told["flag"]).label)
 
 
+def _say_reasons(template: str) -> Callable[[str, Details], str]:
+    """Return a sentence that names the reasons of payments, in words."""
+
+    def sentence(study: str, told: Details) -> str:
+        reasons = (Payment.Reason(reason).label.lower() for reason in told["reasons"].split(", "))
+        return _say_numbers(template)(study, {**told, "reasons": ", ".join(reasons)})
+
+    return sentence
+
+
+def _say_rejection(template: str) -> Callable[[str, Details], str]:
+    """Return a sentence that names the category of a rejection, in words."""
+
+    def sentence(study: str, told: Details) -> str:
+        category = CATEGORIES[RejectionCategory(told["category"])]
+        return _say_numbers(template)(study, {**told, "category": category})
+
+    return sentence
+
+
 def _say_invitation(template: str) -> Callable[[str, Details], str]:
     return lambda study, told: template.format(whom=told["whom"] or "somebody", role=told["role"])
 
@@ -408,10 +430,8 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.HUB_PUSH_CANCELLED: _say_numbers("cancelled the push of the release {release} to {repository} on the Hub"),
     What.RELEASE_PUSHED: _say_numbers("pushed the release {release} of {study} to {repository} on the Hub"),
     What.PROVIDER_IDS_TAKEN: _say_numbers("downloaded the key to the pseudonyms in the release {release} of {study}"),
-    What.PERSONAL_DATA_TAKEN: _say_numbers("downloaded all data of {annotator}"),
-    What.PROVIDER_IDS_DELETED: _say_numbers(
-        "deleted the IDs of {people:annotator}, whose last session is older than this site keeps IDs"
-    ),
+    What.PERSONAL_DATA_TAKEN: _say_numbers("downloaded the personal data of {annotator}"),
+    What.PROVIDER_IDS_DELETED: _say_numbers("deleted the IDs of {people:annotator}: this site keeps IDs no longer"),
     What.WEBHOOK_MADE: _say_numbers("created the webhook to {host}: {topics}"),
     What.WEBHOOK_DELETED: _say_numbers("deleted the webhook to {host}"),
     What.WEBHOOK_KEY_CHANGED: _say_numbers("changed the key of the webhook to {host}"),
@@ -419,11 +439,11 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.WEBHOOK_SWITCHED_ON: _say_numbers("switched the webhook to {host} on again"),
     What.WEBHOOK_TRIED: _say_numbers("sent a test message to {host}"),
     What.DELIVERY_REPEATED: _say_numbers("sent a message about {topic} to {host} again"),
-    What.PANEL_MEMBERS_ADDED: _say_numbers("added {people:,} people to the panel"),
-    What.PANEL_MEMBER_REMOVED: _say_numbers("removed somebody from the panel"),
+    What.PANEL_MEMBERS_ADDED: _say_numbers("added members to the panel: {people:,}"),
+    What.PANEL_MEMBER_REMOVED: _say_numbers("removed a member from the panel"),
     What.PROLIFIC_ACCOUNT_CONNECTED: _say_numbers("saved a token of an account at Prolific"),
     What.PROLIFIC_ACCOUNT_REMOVED: _say_numbers("deleted the token of the account at Prolific"),
-    What.PROLIFIC_WORKSPACE_CHOSEN: _say_numbers("chose the workspace {workspace} to pay on Prolific"),
+    What.PROLIFIC_WORKSPACE_CHOSEN: _say_numbers("chose the Prolific workspace that pays: {workspace}"),
     What.PROLIFIC_STUDY_DRAFTED: _say_numbers("drafted {study} on Prolific"),
     What.PROLIFIC_STUDY_CHANGED: _say_numbers("changed the draft of {study} on Prolific"),
     What.PROLIFIC_STUDY_PUBLISHED: _say_numbers("published {study} on Prolific: {places:place}"),
@@ -431,24 +451,26 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PROLIFIC_STUDY_RESUMED: _say_numbers("resumed {study} on Prolific"),
     What.PROLIFIC_PLACES_ADDED: _say_numbers("added places to {study} on Prolific: {places:place} now"),
     What.PROLIFIC_STUDY_STOPPED: _say_numbers("stopped {study} on Prolific"),
-    What.PROLIFIC_WEBHOOKS_CONFIRMED: _say_numbers("connected webhooks of Prolific"),
-    What.SUBMISSION_FLAGGED: _say_flag("noted that a submission does not fit its session of {study}: {flag}"),
-    What.SUBMISSION_FITS: _say_flag("noted that a submission fits its session of {study} again; it was: {flag}"),
-    What.SUBMISSION_COMPLETED: _say_numbers("completed a submission on Prolific that was finished in {study}"),
-    What.IDENTITY_REFUTED: _say_numbers("ended a session of {study} whose submission is somebody else's on Prolific"),
-    What.PAYMENTS_ORDERED: _say_numbers("ordered {payments:payment} for {study}: {currency} {amount} for {reasons}"),
-    What.PAYMENT_CANCELLED: _say_numbers("cancelled a payment for {study}: {currency} {amount} for {reasons}"),
-    What.PAYMENTS_REFUSED: _say_numbers("could not make {payments:payment} for {study}, {currency} {amount}: {why}"),
-    What.PAYMENTS_HELD: _say_numbers("holds {payments:payment} for {study}, {currency} {amount}: {why}"),
+    What.PROLIFIC_WEBHOOKS_CONFIRMED: _say_numbers("connected Prolific’s webhooks"),
+    What.SUBMISSION_FLAGGED: _say_flag("flagged a submission of {study}: {flag}"),
+    What.SUBMISSION_FITS: _say_flag("removed the flag of a submission of {study}: {flag}"),
+    What.SUBMISSION_COMPLETED: _say_numbers(
+        "completed a submission of {study} on Prolific, because its redirect was lost"
+    ),
+    What.IDENTITY_REFUTED: _say_numbers("ended a session of {study}: its submission on Prolific is somebody else's"),
+    What.PAYMENTS_ORDERED: _say_reasons("ordered {payments:payment} for {study}, {currency} {amount}: {reasons}"),
+    What.PAYMENT_CANCELLED: _say_reasons("cancelled a payment for {study}, {currency} {amount}: {reasons}"),
+    What.PAYMENTS_REFUSED: _say_numbers("could not send {payments:payment} for {study}, {currency} {amount}: {why}"),
+    What.PAYMENTS_HELD: _say_numbers("held {payments:payment} for {study}, {currency} {amount}: {why}"),
     What.PAYMENTS_SENT_AGAIN: _say_numbers("ordered {payments:payment} for {study} again: {currency} {amount}"),
     What.PAYMENT_FOUND_PAID: _say_numbers("noted that a payment for {study} was paid: {currency} {amount}"),
     What.PAYMENT_FOUND_UNPAID: _say_numbers(
         "noted that a payment for {study} was not paid, and ordered it again: {currency} {amount}"
     ),
     What.LEDGER_COMPARED: _say_numbers("compared the ledger with Prolific"),
-    What.REWARDS_NOTED: _say_numbers("added {payments:reward} of {study} to the ledger, which Prolific had paid"),
-    What.SUBMISSION_REJECTED: _say_numbers("rejected the submission of {annotator} in {study}: {category}"),
-    What.RETURN_REQUESTED: _say_numbers("asked {annotator} to return a submission of {study}"),
+    What.REWARDS_NOTED: _say_numbers("added {payments:reward} already paid on Prolific to the ledger of {study}"),
+    What.SUBMISSION_REJECTED: _say_rejection("rejected the submission of {annotator} in {study}: {category}"),
+    What.RETURN_REQUESTED: _say_numbers("asked {annotator} to return their submission of {study}"),
     What.ANSWERS_SIMULATED: _say_numbers("simulated {annotators:annotator} in {study}, seed {seed}"),
     What.STUDY_REPLAYED: _say_numbers("replayed the answers of {study}, seed {seed}"),
 }

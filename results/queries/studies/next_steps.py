@@ -44,7 +44,7 @@ class Todo(StrEnum):
 
 @dataclass(frozen=True)
 class NextStep:
-    """`number` counts what is missing: images, conflicting questions, answers, decisions; 0 if nothing is counted.
+    """`number` counts images, conflicting questions, answers, payments or submissions; 0 if nothing is counted.
 
     asked_again: conflicting questions that get one more answer when somebody arrives. ready: items that the study asks
     about then. Without a `study` it is about the project.
@@ -163,10 +163,10 @@ ACTIONS: Mapping[Todo, str] = {
     Todo.IMPORT_LOOKED_OVER: "checked file to import",
     Todo.UPLOAD_IMAGES: "images to upload",
     Todo.MAKE_STUDY: "study to create",
-    Todo.DECIDE_PAYMENTS: "{n} payments to decide about",
-    Todo.REVIEW: "{n} to review",
-    Todo.RAISE_PAY: "{n} to pay more",
-    Todo.LOOK_AT_SUBMISSIONS: "{n} of Prolific to look at",
+    Todo.DECIDE_PAYMENTS: "payments to decide: {n}",
+    Todo.REVIEW: "submissions to review: {n}",
+    Todo.RAISE_PAY: "pay to raise",
+    Todo.LOOK_AT_SUBMISSIONS: "submissions to check: {n}",
     Todo.SETTLE: "{n} to settle",
     Todo.CLOSE: "{n} to close",
     Todo.ASK_OTHERS: "answers to replace",

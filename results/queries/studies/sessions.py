@@ -40,7 +40,7 @@ STATES: Mapping[str, tuple[str, Q]] = {
     "open": ("In progress", Q(state__in=OPEN_STATES)),
     "finished": ("Finished", Q(state=SessionState.FINISHED)),
     "review": ("To review", _REVIEW),
-    "unfit": ("Does not fit Prolific", UNFIT),
+    "unfit": ("Does not match Prolific", UNFIT),
     "other": ("Ended otherwise", ~Q(state__in=[*OPEN_STATES, SessionState.FINISHED])),
 }
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from hashlib import sha256
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -31,12 +32,12 @@ from studies.permissions import Verb
 LARGEST_FILE = 500_000
 # Rule -> what a researcher reads.
 RULES = {
-    "answers": "Pay by the answer, as the study file says",
-    "waiting": "Pay for waiting in vain, as the study file says",
+    "answers": "Pay per answer, from the study file",
+    "waiting": "Pay for waiting, from the study file",
     "descriptions": "A bonus for each accepted description",
-    "floor_platform": "Raise everybody to an hourly wage, on Prolific's clock",
-    "floor_own": "Raise everybody to an hourly wage, on our clock",
-    "file": "Bonuses of a file",
+    "floor_platform": "Raise everybody to an hourly wage, by Prolific’s times",
+    "floor_own": "Raise everybody to an hourly wage, by this site’s times",
+    "file": "Bonuses from a file",
 }
 
 
@@ -96,7 +97,7 @@ def bonuses(request: HttpRequest, study: Study) -> HttpResponse:
                 tell_ordered(request, study, ordered)
                 return redirect("study_bonuses", study.project.slug, study.slug)
         else:
-            plan.problem = "The list has changed since you saw it. Look it over again."
+            plan.problem = "The list has changed since you saw it. Check it again."
     context: dict[str, object] = {
         "study": study,
         "plan": plan,
@@ -110,8 +111,11 @@ def bonuses(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _listed(plan: Plan) -> str:
-    """Return what tells this list from another one."""
-    return f"{len(plan.bonuses)} {plan.amount}"
+    """Return what tells this list from another one, also of the same sum."""
+    orders = sorted(
+        (each.order.session, each.order.reason, each.order.subject, each.order.amount) for each in plan.bonuses
+    )
+    return sha256(repr(orders).encode()).hexdigest()
 
 
 def _plan(request: HttpRequest, study: Study) -> Plan:
@@ -133,7 +137,7 @@ def _plan(request: HttpRequest, study: Study) -> Plan:
     else:
         plan.bonuses = plan_floor(study, amount, on_platform=rule == "floor_platform")
     if not plan.bonuses and not plan.bad_lines and not plan.problem:
-        plan.problem = "This rule pays nobody: nothing is owed by it, or all of it was ordered before."
+        plan.problem = "No bonuses to order: nothing is due by this rule, or all of it was ordered before."
     return plan
 
 
@@ -142,7 +146,7 @@ def _read_file(request: HttpRequest, study: Study, plan: Plan) -> None:
     try:
         text = sent.read(LARGEST_FILE + 1).decode("utf-8-sig") if sent else request.POST.get("text", "")
     except UnicodeDecodeError:
-        plan.problem = "The file is no text in UTF-8. Save it as CSV in UTF-8."
+        plan.problem = "The file is not UTF-8 text. Save it as CSV in UTF-8."
         return
     if len(text) > LARGEST_FILE:
         plan.problem = "The file is larger than 500 KB. Split it."

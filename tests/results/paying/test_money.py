@@ -2,6 +2,7 @@ import csv
 import io
 from collections.abc import Iterator
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,14 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.actions.paying.compare_with_platform import last_result
+from annotation.actions.paying.order_payments import Order, order_payments
 from annotation.models import Payment, ProlificAccount, ProlificStudy, Submission
 from background.models import Job
+from results.queries.paying.wages import study_wages
 from simulation.prolific_double.switches import Switch
 from studies.models import Event
 from tests.annotation.paying.stage import Stage, stage
-from tests.factories import NOON, fresh, make_member, make_project
+from tests.factories import NOON, TESTS, fresh, make_member, make_project, make_study
 from tests.jobs import run_now
 from tests.pages import signed_in, words_of
 
@@ -51,8 +54,8 @@ def test_what_was_paid_on_prolifics_own_page_is_a_difference(paying: Stage, owne
     assert done is not None
     told = [(each["session"], each["here"], each["there"], each["why"]) for each in done.step["differences"]]
     assert told == [
-        (paying.sessions[0].pk, 150, 300, "Paid at Prolific, not ordered here."),
-        (paying.sessions[1].pk, 0, 400, "Paid at Prolific, not ordered here."),
+        (paying.sessions[0].pk, 150, 300, "Paid on Prolific, but not ordered here."),
+        (paying.sessions[1].pk, 0, 400, "Paid on Prolific, but not ordered here."),
     ]
     assert not any(id_ in page for id_ in paying.ids)
 
@@ -77,7 +80,7 @@ def test_a_comparison_that_prolific_cannot_answer_says_so(
     run_now(Job.objects.get())
     assert "Prolific could not be asked. Prolific does not accept the token." in words_of(owner.get(CHECK))
     ProlificAccount.objects.all().delete()
-    assert "The project has no token of Prolific." in words_of(owner.post(CHECK, follow=True))
+    assert "The project has no Prolific API token." in words_of(owner.post(CHECK, follow=True))
 
 
 def test_a_comparison_counts_no_submission_twice_after_its_worker_was_lost(paying: Stage, owner: Client) -> None:
@@ -148,7 +151,7 @@ def test_refused_payments_are_sent_again_from_the_studys_page(paying: Stage, own
     paying.bonus("1.50", "2.00")
     paying.local.switch(Switch.BALANCE_LOW)
     paying.minute()
-    assert "2 payments refused." in words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+    assert "2 payments were refused." in words_of(owner.get("/studies/vases/birds-step-3/owed/"))
     page = owner.post(f"{PAGE}refused/", {"study": "birds-step-3"}, follow=True)
     assert "2 payments planned again." in words_of(page)
     assert paying.states() == [State.PLANNED] * 2
@@ -163,9 +166,9 @@ def test_the_studys_page_says_what_is_owed_paid_ordered_and_held(paying: Stage, 
     Payment.objects.filter(session=paying.sessions[1]).update(state=State.UNCERTAIN)
     page = words_of(owner.get("/studies/vases/birds-step-3/owed/"))
     for label, amount in (("Owed", "12.00"), ("Paid", "1.50"), ("Ordered", "4.00"), ("Held", "4.00")):
-        assert f"<dt>{label}</dt><dd>USD {amount}</dd>" in page
+        assert f">{label}</dt><dd>USD {amount}</dd>" in page
     assert "Not ordered</dt><dd>USD 4.00</dd>" in page
-    assert "1 payment held" in page
+    assert "1 payment is held" in page
 
 
 def test_wages_and_the_cost_to_finish_are_shown_without_an_alarm_before_the_fifth_session(
@@ -173,14 +176,22 @@ def test_wages_and_the_cost_to_finish_are_shown_without_an_alarm_before_the_fift
 ) -> None:
     Submission.objects.update(started_at=NOON - timedelta(hours=1), completed_at=NOON)
     page = words_of(owner.get("/studies/vases/birds-step-3/owed/"))
-    assert '<td data-title="Median an hour" class="number">USD 4.00</td>' in page
-    assert '<td data-title="Under 8 an hour" class="number">100 %</td>' in page
+    assert '<td data-title="Median" class="number">USD 4.00</td>' in page
+    assert '<td data-title="Under USD 8.00" class="number">100 %</td>' in page
     # Six places, none of which is known to be taken, at 4.00, and 33.33 % of 24.00.
-    assert "6 open places cost about <strong>USD 32.00</strong>" in page
+    assert "Filling 6 open places on Prolific costs about <strong>USD 32.00</strong>" in page
     assert "The median wage is below" not in page
     # Nothing is told of places once all are taken.
     ProlificStudy.objects.update(places_taken=F("places"))
-    assert "open places cost" not in words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+    assert "open places on Prolific" not in words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+
+
+def test_wages_are_compared_with_what_prolific_requires_in_their_currency(db: None) -> None:
+    pounds, francs = (
+        make_study(make_project(name), pay={"currency": name, "per_session": "4.00"}) for name in ("GBP", "CHF")
+    )
+    assert study_wages(pounds).limits == (Decimal(6), Decimal(9))
+    assert study_wages(francs).limits == ()
 
 
 @pytest.fixture
@@ -214,3 +225,52 @@ def test_a_payment_of_another_project_is_not_found(paying: Stage) -> None:
     paying.bonus("1.50")
     other = signed_in(make_member(make_project("birds"), "owner", name="nobody"))
     assert other.get(f"/projects/birds/money/payments/{Payment.objects.get().pk}/").status_code == 404
+
+
+def test_a_comparison_flags_a_place_that_was_lost_meanwhile(paying: Stage, owner: Client) -> None:
+    paying.local.play("return", submission=paying.ids[0])
+    compare(owner)
+    found = Submission.objects.get(session=paying.sessions[0])
+    assert (found.status, found.flag) == ("RETURNED", Submission.Flag.PLACE_LOST)
+    told = {"session": paying.sessions[0].pk, "flag": "place_lost"}
+    assert Event.objects.filter(what="submission flagged", details=told).count() == 1
+
+
+@pytest.mark.parametrize("month", ["9999-12", "0000-01", "2026-13", "9" * 5000])
+def test_a_month_that_is_none_selects_everything(paying: Stage, owner: Client, month: str) -> None:
+    assert owner.get(PAGE, {"month": month}).status_code == 200
+
+
+def not_ordered(owner: Client) -> str:
+    page = words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+    return page.split("Not ordered</dt><dd>")[1].split("</dd>")[0]
+
+
+def test_a_part_or_a_rejection_leaves_nothing_of_the_reward_to_order(paying: Stage, owner: Client) -> None:
+    # Three sessions of 4.00 are owed.
+    part = Order(paying.sessions[0].pk, Payment.Reason.PART, Decimal("2.00"), note="Half.")
+    order_payments(study=paying.study, orders=[part], by=TESTS, now=paying.now())
+    assert not_ordered(owner) == "USD 8.00"
+    Submission.objects.filter(session=paying.sessions[1]).update(status="REJECTED")
+    assert not_ordered(owner) == "USD 4.00"
+
+
+def test_what_one_person_gets_more_is_not_missing_from_what_another_is_owed(paying: Stage, owner: Client) -> None:
+    ProlificStudy.objects.update(reward="6.00")
+    paying.approve(paying.sessions[:1])
+    assert not_ordered(owner) == "USD 8.00"
+
+
+def test_a_bonus_for_who_lost_the_place_is_the_reward_that_was_owed(paying: Stage, owner: Client) -> None:
+    Submission.objects.filter(session=paying.sessions[0]).update(status="TIMED-OUT")
+    paying.bonus("4.00", "0.50")
+    assert not_ordered(owner) == "USD 8.00"
+
+
+def test_payments_in_another_currency_are_not_added_to_those_of_the_study(paying: Stage, owner: Client) -> None:
+    paying.approve(paying.sessions[:2])
+    Payment.objects.update(state=State.PAID)
+    Payment.objects.filter(session=paying.sessions[0]).update(currency="GBP")
+    page = words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+    assert "<dt>Paid</dt><dd>USD 4.00</dd>" in page
+    assert "also paid GBP 4.00" in page

@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.models import Payment, Session, Submission
+from annotation.models import Payment, Session, SessionState, Submission
 from annotation.recruitment.prolific import bodies
 from tests.annotation.paying.stage import Stage, stage
 from tests.annotation.test_rejection_rules import MESSAGE
@@ -34,7 +34,7 @@ def test_all_that_are_unmarked_are_approved_at_once_and_marked_ones_stay(paying:
     Submission.objects.filter(session=paying.sessions[2]).update(flag=Submission.Flag.WRONG_CODE)
     page = owner.get(PAGE)
     # A third of 4.00 is the fee: 33.33 % of it.
-    assert "USD 4.00 and about USD 1.33 fee: <strong>USD 5.33</strong>" in words_of(page)
+    assert "USD 4.00, plus about USD 1.33 for Prolific’s fee: <strong>USD 5.33</strong>" in words_of(page)
     assert "Unlikely times" in words_of(page)
     assert "Another code than the one shown here" in words_of(page)
     form = BeautifulSoup(page.content, "html.parser").select_one("form:has(input[name=session])")
@@ -63,7 +63,7 @@ def test_sending_the_form_twice_orders_once(paying: Stage, owner: Client) -> Non
 
 def test_sessions_of_another_study_are_not_approved(paying: Stage, owner: Client) -> None:
     answer = owner.post(PAGE, {"session": ["999999", "x"]}, follow=True)
-    assert "None of these submissions awaits review without a mark. Nothing was ordered." in words_of(answer)
+    assert "None of these submissions can be approved now. Nothing was ordered." in words_of(answer)
 
 
 def test_somebody_who_is_marked_is_approved_alone_by_a_researcher(paying: Stage, owner: Client) -> None:
@@ -155,12 +155,12 @@ def test_a_part_of_the_reward_is_paid_where_prolific_allows_it(in_parts: Stage) 
 def test_a_part_is_not_offered_without_a_code_for_it(paying: Stage, owner: Client) -> None:
     assert "Pay this part" not in words_of(owner.get(page_of(paying)))
     page = owner.post(page_of(paying), {"do": "part", "amount": "2.00", "note": "Half."})
-    assert "Prolific does not allow to pay this submission in part. Pay a bonus." in words_of(page)
+    assert "Prolific does not allow part of the reward for this submission. Pay a bonus instead." in words_of(page)
 
 
 def test_who_finished_and_lost_the_place_is_listed_apart(paying: Stage, owner: Client) -> None:
     Submission.objects.filter(session=paying.sessions[0]).update(status="TIMED-OUT")
-    assert "Finished here, place lost on Prolific" in words_of(owner.get(PAGE))
+    assert "Finished here, returned or timed out on Prolific" in words_of(owner.get(PAGE))
     # A bonus of the reward is suggested, and can be paid whatever the status is.
     assert 'name="amount" inputmode="decimal" required value="4.00"' in words_of(owner.get(page_of(paying)))
     owner.post(page_of(paying), {"do": "bonus", "amount": "4.00", "sure": "4.00"})
@@ -174,7 +174,7 @@ def test_a_viewer_sees_states_and_no_buttons(paying: Stage) -> None:
     page = words_of(viewer.get(PAGE))
     assert "Reward of the submission, USD 4.00: planned" in page
     assert "Approve all" not in page
-    assert "Decide about the submission" not in words_of(viewer.get(page_of(paying)))
+    assert "Review the submission" not in words_of(viewer.get(page_of(paying)))
     assert viewer.post(page_of(paying), {"do": "approve"}).status_code == 403
 
 
@@ -199,3 +199,35 @@ def test_more_sessions_need_no_more_queries(
     Submission.objects.exclude(session=paying.sessions[0]).delete()
     with django_assert_num_queries(QUERIES):
         owner.get(PAGE)
+
+
+def test_activity_says_reasons_and_categories_in_words(paying: Stage, owner: Client) -> None:
+    paying.approve(paying.sessions[:1])
+    fields = {"category": "LOW_EFFORT", "message": "All answers are the same. " * 5, "looked": "1", "sure": "1"}
+    owner.post(f"{page_of(paying, 1)}reject/", fields)
+    page = words_of(owner.get("/projects/vases/events/"))
+    assert "ordered 1 payment for birds-step-3, USD 4.00: reward of the submission" in page
+    assert "in birds-step-3: Answers show no effort" in page
+
+
+def test_who_lost_the_place_stays_listed_until_somebody_is_paid(paying: Stage, owner: Client) -> None:
+    # Their place was lost after the reward was ordered, so that Prolific refused it.
+    paying.approve(paying.sessions[:1])
+    Payment.objects.update(state=State.REFUSED)
+    Submission.objects.filter(session=paying.sessions[0]).update(status="TIMED-OUT")
+    assert "Finished here, returned or timed out on Prolific" in words_of(owner.get(PAGE))
+
+
+@pytest.mark.parametrize("state", [SessionState.NO_CONSENT, SessionState.WAITED, SessionState.FAILED_CHECKS])
+def test_nobody_is_rejected_who_was_let_go(paying: Stage, owner: Client, state: str) -> None:
+    Session.objects.filter(pk=paying.sessions[0].pk).update(state=state)
+    sent = {"category": "NO_CODE", "message": MESSAGE, "failed_checks": "2", "looked": "1", "sure": "1"}
+    page = owner.post(f"{page_of(paying)}reject/", sent)
+    assert (page.status_code, "Ask them to return." in words_of(page)) == (409, True)
+    assert paying.local.status(paying.ids[0]) == "AWAITING REVIEW"
+
+
+@pytest.mark.parametrize("number", ["9" * 30, "9" * 5000])
+def test_numbers_that_no_session_has_approve_nobody(paying: Stage, owner: Client, number: str) -> None:
+    answer = owner.post(PAGE, {"session": [number]}, follow=True)
+    assert "Nothing was ordered." in words_of(answer)

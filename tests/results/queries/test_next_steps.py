@@ -226,8 +226,8 @@ def test_submissions_that_do_not_fit_and_can_be_decided_need_somebody(
     assert found == [("look at submissions", study.slug, 1)] * number
     client.force_login(researcher)
     [card] = client.get("/").context["projects"]
-    assert list(card.needs) == ["1 of Prolific to look at"] * number
-    shown = "1 submission on Prolific does not fit its session of" in text_of(
+    assert list(card.needs) == ["submissions to check: 1"] * number
+    shown = "1 submission on Prolific does not match its session in" in text_of(
         client, f"/projects/{study.project.slug}/"
     )
     assert shown == bool(number)

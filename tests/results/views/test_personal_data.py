@@ -147,7 +147,7 @@ def test_each_download_leaves_an_event_without_the_id(study: Study, ann: str) ->
     event = Event.objects.get(what="personal data taken")
     person = Annotator.objects.with_id("prolific", ["ann"]).get()
     assert (event.by_name, event.details) == ("olga", {"annotator": person.pk})
-    assert f"downloaded all data of {ann}" in client.get("/projects/vases/events/").content.decode()
+    assert f"downloaded the personal data of {ann}" in client.get("/projects/vases/events/").content.decode()
 
 
 @pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("editor", 403), ("owner", 200), (None, 404)])

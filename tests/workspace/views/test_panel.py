@@ -1,4 +1,4 @@
-"""People of a project's own: added by mail address, signed in by a mailed link, on one page with studies and pay."""
+"""Panels: people added by email address, signed in by an emailed link, on one page with studies and pay."""
 
 import re
 from datetime import timedelta
@@ -57,7 +57,7 @@ def test_owners_add_addresses_and_each_new_person_gets_a_mail(project: Project) 
     page = browser.post(
         "/projects/birds/panel/", {"addresses": f" {ANN.upper()}\n\nben@example.org\n{ANN}"}, follow=True
     )
-    assert "Added to the panel: 1 of 2. 1 was in it already." in words_of(page)
+    assert "Added to the panel: 1 of 2. 1 was already in it." in words_of(page)
     assert [sent.to for sent in mail.outbox] == [[ANN]]
     assert ANN in words_of(page)
     stored = PanelMember.objects.latest("pk")
@@ -69,7 +69,7 @@ def test_wrong_lines_are_named_and_what_was_typed_stays(project: Project) -> Non
     browser = signed_in(make_member(project, "owner"))
     page = browser.post("/projects/birds/panel/", {"addresses": f"{ANN}\nben"})
     assert page.status_code == 409
-    assert "Line 2 is not a mail address." in words_of(page)
+    assert "Line 2 is not an email address." in words_of(page)
     assert "ben</textarea>" in words_of(page)
     assert not PanelMember.objects.exists()
 
@@ -168,8 +168,8 @@ def test_the_page_shows_hours_and_pay(study: Study) -> None:
         **{"amount": Decimal("1.50"), "ordered_at": NOON, "state": Payment.State.PAID, "state_at": NOON},
     )
     page = words_of(browser.get("/panel/"))
-    assert "12 minutes in 1 session. Pay USD 2.00, of which USD 1.50 paid." in page
-    assert "12 min, 0 answers. Pay USD 2.00, paid USD 1.50." in page
+    assert "12 minutes in 1 session. You earned USD 2.00; USD 1.50 is paid." in page
+    assert "12 min, 0 answers. You earned USD 2.00; USD 1.50 is paid." in page
 
 
 def test_strangers_and_removed_people_see_and_start_nothing(study: Study) -> None:
@@ -180,14 +180,14 @@ def test_strangers_and_removed_people_see_and_start_nothing(study: Study) -> Non
     assert browser.post(f"/panel/{study.pk}/start/").status_code == 404
     assert not Session.objects.exists()
     elsewhere.delete()
-    assert "Send me the link" in words_of(browser.get("/panel/"))
+    assert "Email me a link" in words_of(browser.get("/panel/"))
 
 
 def test_signing_out_needs_a_new_link(project: Project) -> None:
     member_of_panel(ANN, project=project)
     browser = signed_in_by_link()
     browser.post("/panel/sign-out/")
-    assert "Send me the link" in words_of(browser.get("/panel/"))
+    assert "Email me a link" in words_of(browser.get("/panel/"))
 
 
 def test_one_address_is_one_person_in_all_projects_also_under_a_new_key(settings: Settings, project: Project) -> None:
@@ -223,4 +223,4 @@ def test_a_lost_key_offers_nothing_and_says_so(study: Study, settings: Settings)
     settings.ENCRYPTION_KEYS = []
     assert "No study is open for you" in words_of(browser.get("/panel/"))
     page = browser.post(f"/panel/{study.pk}/start/", follow=True)
-    assert "This site has lost the key to your id" in words_of(page)
+    assert "This site can no longer read your ID" in words_of(page)

@@ -22,7 +22,7 @@ from simulation.prolific_double.api import SECOND_WORKSPACE
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
 from studies.models import Event
-from tests.factories import make_member, make_project
+from tests.factories import make_member, make_project, make_prolific_study, make_study
 from tests.prolific import TOKEN, Local, local_platform
 from throttle.counters import Verdict
 
@@ -165,6 +165,20 @@ def test_a_token_is_deleted(local: Local, owner: Client) -> None:
     assert list(whats) == [("prolific account connected", {}), ("prolific account removed", {})]
 
 
+def test_another_workspace_says_what_stays_with_the_one_before(local: Local, owner: Client) -> None:
+    local.switch(Switch.SECOND_WORKSPACE)
+    owner.post(PAGE, {"token": TOKEN})
+    owner.post(f"{PAGE}workspace/", {"workspace": WORKSPACE})
+    stays = "1 study on Prolific and 0 payments stay with the workspace that paid until now."
+    row = make_prolific_study(make_study(make_project()))
+    assert stays not in owner.post(f"{PAGE}workspace/", {"workspace": WORKSPACE}, follow=True).content.decode()
+    changed = owner.post(f"{PAGE}workspace/", {"workspace": SECOND_WORKSPACE}, follow=True).content.decode()
+    assert stays in changed
+    type(row).objects.update(status="COMPLETED")
+    changed = owner.post(f"{PAGE}workspace/", {"workspace": WORKSPACE}, follow=True).content.decode()
+    assert "stay with the workspace" not in changed
+
+
 @pytest.mark.parametrize("address", ["try/", "workspace/", "remove/"])
 def test_there_is_nothing_to_do_without_a_token(owner: Client, address: str) -> None:
     assert owner.post(f"{PAGE}{address}").status_code == 404
@@ -190,7 +204,7 @@ def test_webhooks_are_connected_and_shown(local: Local, owner: Client) -> None:
     ProlificAccount.objects.update(workspace_id="")
     assert "Not connected. Choose a workspace first." in text(owner)
     ProlificAccount.objects.update(workspace_id=WORKSPACE)
-    assert "Not connected yet. This is tried every minute." in text(owner)
+    assert "Not connected yet. This site tries again every minute." in text(owner)
     page = connect_webhooks(owner)
     assert "Prolific has confirmed that it sends webhooks here." in page
     assert "Confirmed by Prolific" in page
@@ -225,7 +239,7 @@ def test_webhooks_are_connected_again_with_a_new_key(
 
 def test_the_only_workspace_pays(local: Local, owner: Client) -> None:
     page = owner.post(PAGE, {"token": TOKEN}, follow=True).content.decode()
-    assert "Pays from: Workspace of the local platform." in page
+    assert "Workspace that pays: Workspace of the local platform." in page
     assert ProlificAccount.objects.get().workspace_id == WORKSPACE
 
 
@@ -235,14 +249,14 @@ def test_of_several_workspaces_an_owner_chooses_the_one_that_pays(local: Local, 
     assert "Which workspace pays?" in page
     assert "Workspace of the local platform, USD 10,000.00 available" in page
     assert "Second workspace of the local platform, USD 0.00 available" in page
-    assert "no workspace chosen yet" in text(owner)
+    assert "<strong>not chosen yet</strong>" in text(owner)
     refused = owner.post(f"{PAGE}workspace/", {"workspace": "5f0000000000000000000000"})
     assert (refused.status_code, "Choose one of the workspaces." in refused.content.decode()) == (409, True)
     page = owner.post(f"{PAGE}workspace/", {"workspace": SECOND_WORKSPACE}, follow=True).content.decode()
     assert "Second workspace of the local platform pays from now on." in page
     # A new token of the same account keeps the choice.
     page = owner.post(PAGE, {"token": TOKEN}, follow=True).content.decode()
-    assert "Pays from: Second workspace of the local platform." in page
+    assert "Workspace that pays: Second workspace of the local platform." in page
     assert Event.objects.filter(what="prolific workspace chosen").count() == 1
 
 

@@ -129,7 +129,7 @@ WRONG = {
     "reward": ("four", "Write an amount over 0 in whole units with up to two decimals, such as 4.00."),
     "places": ("0", "Write a number of places from 1 to 100,000."),
     "minutes": ("2.5", "Write a number of minutes from 1 to 720."),
-    "at_most": ("50", "Prolific demands 51 for a study of 20 minutes."),
+    "at_most": ("50", "Prolific requires 51 for a study of 20 minutes."),
     "devices": ([], "Choose at least one device."),
 }
 
@@ -184,7 +184,11 @@ def test_a_refused_publication_is_said_and_stays_on_the_page(
 def test_fewer_places_are_refused_with_what_was_typed(local: Local, owner: Client) -> None:
     send(owner)
     owner.post(f"{PAGE}publish/")
-    for typed, says in (("2", "can only get more. 2 would be fewer."), ("many", "Write the number of all places")):
+    for typed, says in (
+        ("2", "Enter a larger number: you entered 2."),
+        ("many", "Enter the total number of places"),
+        ("000000100999", "Enter the total number"),
+    ):
         status, page = send(owner, f"{PAGE}places/", places=typed)
         assert (status, says in page, f'value="{typed}"' in page) == (409, True, True)
 
@@ -267,9 +271,9 @@ def test_what_was_chosen_survives_a_time_without_prolific(local: Local, owner: C
 @pytest.mark.parametrize(
     ("reward", "says"),
     [
-        ("2.66", "Prolific demands at least USD 8.00 an hour."),
-        ("2.67", "Prolific advises USD 12.00 an hour."),
-        ("3.99", "Prolific advises USD 12.00 an hour."),
+        ("2.66", "Prolific requires at least USD 8.00 an hour."),
+        ("2.67", "Prolific recommends USD 12.00 an hour."),
+        ("3.99", "Prolific recommends USD 12.00 an hour."),
         ("4.00", ""),
     ],
 )
@@ -277,11 +281,11 @@ def test_the_wage_follows_while_one_types(local: Local, owner: Client, reward: s
     """For 20 minutes, 2.67 are 8.01 an hour, and 4.00 are 12.00."""
     _, page = send(owner, f"{PAGE}foresee/", reward=reward)
     assert says in page
-    assert ("Prolific demands" in page, "Prolific advises" in page) == ("demands" in says, "advises" in says)
+    assert ("Prolific requires" in page, "Prolific recommends" in page) == ("requires" in says, "recommends" in says)
 
 
 def test_another_reward_than_the_study_file_has_is_said(local: Local, owner: Client) -> None:
-    says = "The study file pays USD 4.00: annotators read that"
+    says = "The study file pays USD 4.00. Annotators see that amount"
     assert says in send(owner, f"{PAGE}foresee/", reward="4.50")[1]
     assert says not in send(owner, f"{PAGE}foresee/", reward="4.00")[1]
 
@@ -291,9 +295,9 @@ def test_the_wage_is_in_the_currency_of_the_account(local: Local, owner: Client)
     page = text(owner, PAGE)
     # The amount of the study file would be another wage.
     assert 'name="reward" value=""' in page
-    assert "The account pays in GBP, and the study file in USD" in page
+    assert "The account pays in GBP, but the study file in USD" in page
     _, page = send(owner, f"{PAGE}foresee/", reward="1.99", currency="GBP")
-    assert "Prolific demands at least GBP 6.00 an hour." in page
+    assert "Prolific requires at least GBP 6.00 an hour." in page
 
 
 def test_prolific_is_asked_for_cost_balance_and_people(local: Local, owner: Client) -> None:
@@ -313,10 +317,10 @@ def test_what_is_frozen_is_grey_with_the_reason(local: Local, owner: Client) -> 
     owner.post(f"{PAGE}publish/")
     page = text(owner, PAGE)
     assert '<fieldset class="plain short-form" disabled>' in page
-    assert "Prolific freezes a study when it is published" in page
+    assert "Prolific freezes a published study" in page
     # Whoever took a place fills one here: fewer are open than places on Prolific, which is no reason to warn.
     Seat.objects.filter(filled_at=None).update(filled_at=NOON)
-    assert "open here. Who comes when none is left" not in text(owner, PAGE)
+    assert "when no place is left" not in text(owner, PAGE)
     assert "Save draft on Prolific" not in page
     assert send(owner, reward="9.00")[0] == 409
     assert (there(local)[0]["reward"], ProlificStudy.objects.get().reward) == (400, Decimal(4))
@@ -331,9 +335,9 @@ def test_more_places_on_prolific_than_are_open_here_are_said(local: Local, owner
     send(owner)
     owner.post(f"{PAGE}publish/")
     ProlificStudy.objects.update(places=count_seats(study).free + 1)
-    assert "Who comes when none is left is sent back." in text(owner)
+    assert "People who arrive when no place is left are sent back." in text(owner)
     ProlificStudy.objects.update(places_taken=1)
-    assert "Who comes when none is left is sent back." not in text(owner)
+    assert "People who arrive when no place is left are sent back." not in text(owner)
 
 
 def test_a_closed_study_that_still_gets_people_is_said(local: Local, owner: Client, study: Study) -> None:
@@ -341,7 +345,7 @@ def test_a_closed_study_that_still_gets_people_is_said(local: Local, owner: Clie
     owner.post(f"{PAGE}publish/")
     said = owner.post("/studies/vases/best-vase/pause/", follow=True).content.decode()
     assert 'Prolific still sends people: <a href="/studies/vases/best-vase/recruit/">pause or stop it there</a>' in said
-    assert "Prolific still sends people, and the study here is paused." in text(owner)
+    assert "Prolific still sends people, but the study here is paused." in text(owner)
 
 
 def test_without_a_token_prolifics_own_form_is_filled_in(owner: Client, study: Study) -> None:
@@ -391,7 +395,7 @@ def test_editors_draft_and_pause_and_owners_spend(
     editor, owner = make_member(study.project, "editor"), make_member(study.project, "owner")
     client.force_login(editor)
     assert send(client)[0] == 302
-    assert "an owner of the project does it" in text(client, f"{PAGE}publish/")
+    assert "only an owner of the project can publish" in text(client, f"{PAGE}publish/")
     assert client.post(f"{PAGE}publish/").status_code == 403
     client.force_login(owner)
     client.post(f"{PAGE}publish/")

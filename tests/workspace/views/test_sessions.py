@@ -149,7 +149,7 @@ def test_what_prolific_says_of_a_session_stands_beside_it_in_words(owner: Client
     assert "Prolific: Awaiting review" in page
     assert "Completed on Prolific, not here" in page
     assert "Not verified by Prolific yet" in page
-    assert "1 session does not fit what Prolific says." in page
+    assert "1 session does not match its submission on Prolific." in page
     assert "never came here" not in page
 
 

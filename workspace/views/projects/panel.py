@@ -1,4 +1,4 @@
-"""The people of a project's own: who is in its panel."""
+"""The panel of a project: list, add and remove people."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def project_panel(request: HttpRequest, project: Project) -> HttpResponse:
     try:
         addresses = parse_addresses(typed)
         if not addresses:
-            raise StudyError("Write at least one mail address.")
+            raise StudyError("Enter at least one email address.")
     except StudyError as error:
         return _page(request, project, status=409, problems=error.problems, addresses=typed)
     added = add_to_panel(project=project, addresses=addresses, by=signed_in_user(request), now=timezone.now())
@@ -41,7 +41,7 @@ def project_panel(request: HttpRequest, project: Project) -> HttpResponse:
         for member in added:
             mail_panel_link.delay_on_commit(seal(address_of(member)))
     known = len(addresses) - len(added)
-    already = f" {known:,} {'was' if known == 1 else 'were'} in it already." if known else ""
+    already = f" {known:,} {'was' if known == 1 else 'were'} already in it." if known else ""
     messages.success(request, f"Added to the panel: {len(added):,} of {len(addresses):,}.{already}")
     return redirect("project_panel", project.slug)
 

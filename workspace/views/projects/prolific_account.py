@@ -14,6 +14,7 @@ from annotation.actions.recruiting.prolific_account import (
     choose_workspace,
     connect,
     find_owner,
+    left_behind,
     remove_account,
     save_account,
     try_token,
@@ -40,9 +41,11 @@ def prolific_account(request: HttpRequest, project: Project) -> HttpResponse:
         owner = try_token(token)
     except ProlificError as error:
         return _page(request, project, status=409, problem=error.sentence)
+    before = _payer(project)
     account = save_account(project=project, token=token, owner=owner, by=signed_in_user(request), now=timezone.now())
     connect_webhooks.delay_on_commit(account.pk)
     messages.success(request, f"The token works and is saved. {_describe(owner)}")
+    _warn(request, project, before)
     is_chosen = account.workspace_id or not owner.wallets
     return redirect("prolific_account" if is_chosen else "prolific_workspace", project.slug)
 
@@ -62,11 +65,13 @@ def workspace(request: HttpRequest, project: Project) -> HttpResponse:
         chosen = next((wallet for wallet in wallets if wallet.id == request.POST.get("workspace")), None)
         if chosen is None:
             return _page(request, project, status=409, wallets=wallets, unchosen="Choose one of the workspaces.")
+        before = _payer(project)
         choose_workspace(
             account=account, workspace=chosen.id, title=chosen.title, by=signed_in_user(request), now=timezone.now()
         )
         connect_webhooks.delay_on_commit(account.pk)
         messages.success(request, f"{chosen.title} pays from now on.")
+        _warn(request, project, before)
         return redirect("prolific_account", project.slug)
     return _page(request, project, wallets=wallets)
 
@@ -93,6 +98,18 @@ def remove(request: HttpRequest, project: Project) -> HttpResponse:
     remove_account(account=account, by=signed_in_user(request), now=timezone.now())
     messages.success(request, "The token is deleted here. Delete it on Prolific too if nothing else uses it.")
     return redirect("prolific_account", project.slug)
+
+
+def _payer(project: Project) -> str:
+    """Return the workspace that pays, "" if there is none."""
+    found = ProlificAccount.objects.filter(project=project)
+    return found.values_list("workspace_id", flat=True).first() or ""
+
+
+def _warn(request: HttpRequest, project: Project, before: str) -> None:
+    """Tell what stays with the workspace that paid `before`, if it is another one now."""
+    if before != _payer(project) and (sentence := left_behind(project)):
+        messages.warning(request, sentence)
 
 
 def _page(request: HttpRequest, project: Project, *, status: int = 200, **more: Any) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""The section of the page of the account at Prolific that has webhooks sent here."""
+"""The section Webhooks of the page Settings, Prolific."""
 
 from typing import Any
 

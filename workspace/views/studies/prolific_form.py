@@ -78,7 +78,7 @@ class ProlificForm:
 
     @property
     def wage_limits(self) -> tuple[Decimal, Decimal] | None:
-        """What Prolific demands and advises for an hour, in the account's currency; None if unknown."""
+        """What Prolific requires and recommends for an hour, in the account's currency; None if unknown."""
         return PROLIFIC_HOURLY.get(self.currency)
 
     @property
@@ -133,7 +133,7 @@ class ProlificForm:
             names = ", ".join(one.title for one in found[:5])
             self.problems["filter"] = f"{len(found)} filters contain “{title}”: {names}. Write more of the name."
         else:
-            self.problems["filter"] = f"No filter is called “{title}”. Choose one of the list."
+            self.problems["filter"] = f"No filter is called “{title}”. Choose one from the list."
 
 
 def first_form(study: Study, row: ProlificStudy | None, choices: Choices | None, *, open_places: int) -> ProlificForm:
@@ -231,7 +231,7 @@ def _read_draft(form: ProlificForm) -> Draft | None:
     elif not at_most or at_most < shortest_limit(minutes):
         shortest = shortest_limit(minutes)
         problems["at_most"] = (
-            f"Write at least {shortest} and at most {LONGEST_MINUTES} minutes: Prolific demands {shortest} for a "
+            f"Write at least {shortest} and at most {LONGEST_MINUTES} minutes: Prolific requires {shortest} for a "
             f"study of {minutes} minutes."
         )
     if not form.devices:

@@ -10,10 +10,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from analytics.work.ledger import in_cents
 from annotation.actions.recruiting import prolific_studies
 from annotation.actions.recruiting.prolific_account import connect
 from annotation.actions.recruiting.prolific_choices import Choices, read_choices, read_quote
-from annotation.actions.recruiting.prolific_draft import in_cents
 from annotation.actions.recruiting.prolific_people import find_people
 from annotation.models import ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific import bodies
@@ -122,7 +122,7 @@ def _consequences(study: Study, form: ProlificForm) -> dict[str, Any]:
 
 
 def _people(study: Study) -> dict[str, Any]:
-    """Return how many places are open here, and for how many of the people whom the project knows they are not."""
+    """Return how many places are open here, and how many known people may not, or alone may, take them."""
     people = find_people(study)
     return {
         "open_places": count_seats(study).free,
@@ -162,7 +162,7 @@ def publish(request: HttpRequest, study: Study) -> HttpResponse:
     """Show what publishing costs, and do it on confirmation."""
     row = prolific_studies.current_study(study)
     if row is None or row.status not in prolific_studies.DRAFT:
-        messages.info(request, f"The study is {row.status.lower() if row else 'not'} on Prolific. Nothing changed.")
+        messages.info(request, "This study has no draft on Prolific to publish. Nothing changed.")
         return redirect("study_recruit", study.project.slug, study.slug)
     problem = ""
     if request.method == "POST":
@@ -222,7 +222,7 @@ def _in_units(cost: bodies.CostParts) -> _Cost:
     return _Cost(*(_Money(part.amount, part.currency) for part in (cost.rewards, cost.fees, cost.tax)))
 
 
-# What happens to it on Prolific
+# Changes of a study on Prolific
 
 
 @dataclass(frozen=True)
@@ -283,8 +283,8 @@ def add_places(request: HttpRequest, study: Study) -> HttpResponse:
     if row is None:
         return redirect("study_recruit", study.project.slug, study.slug)
     problem = ""
-    if not typed.isdecimal() or not typed.isascii() or not 0 < int(typed[:9]) <= MOST_PLACES:
-        problem = f"Write the number of all places, from {row.places + 1:,} to {MOST_PLACES:,}."
+    if not typed.isdecimal() or not typed.isascii() or len(typed) > 9 or not 0 < int(typed) <= MOST_PLACES:
+        problem = f"Enter the total number of places, from {row.places + 1:,} to {MOST_PLACES:,}."
     else:
         try:
             prolific_studies.raise_places(
