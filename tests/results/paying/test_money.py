@@ -183,7 +183,7 @@ def test_wages_and_the_cost_to_finish_are_shown_without_an_alarm_before_the_fift
     assert "The median wage is below" not in page
     # Nothing is told of places once all are taken.
     ProlificStudy.objects.update(places_taken=F("places"))
-    assert "open places on Prolific costs" not in words_of(owner.get("/studies/vases/birds-step-3/owed/"))
+    assert "open places on Prolific" not in words_of(owner.get("/studies/vases/birds-step-3/owed/"))
 
 
 def test_wages_are_compared_with_what_prolific_requires_in_their_currency(db: None) -> None:

@@ -320,7 +320,7 @@ def test_what_is_frozen_is_grey_with_the_reason(local: Local, owner: Client) -> 
     assert "Prolific freezes a published study" in page
     # Whoever took a place fills one here: fewer are open than places on Prolific, which is no reason to warn.
     Seat.objects.filter(filled_at=None).update(filled_at=NOON)
-    assert "open here. People who arrive when" not in text(owner, PAGE)
+    assert "when no place is left" not in text(owner, PAGE)
     assert "Save draft on Prolific" not in page
     assert send(owner, reward="9.00")[0] == 409
     assert (there(local)[0]["reward"], ProlificStudy.objects.get().reward) == (400, Decimal(4))
@@ -335,9 +335,9 @@ def test_more_places_on_prolific_than_are_open_here_are_said(local: Local, owner
     send(owner)
     owner.post(f"{PAGE}publish/")
     ProlificStudy.objects.update(places=count_seats(study).free + 1)
-    assert "Who comes when none is left is sent back." in text(owner)
+    assert "People who arrive when no place is left are sent back." in text(owner)
     ProlificStudy.objects.update(places_taken=1)
-    assert "Who comes when none is left is sent back." not in text(owner)
+    assert "People who arrive when no place is left are sent back." not in text(owner)
 
 
 def test_a_closed_study_that_still_gets_people_is_said(local: Local, owner: Client, study: Study) -> None:

@@ -200,7 +200,7 @@ ENTRY_SENTENCES = {
     ),
     EntryEvent.What.OTHER_STUDY: "came from a Prolific study that the study file does not list.",
     EntryEvent.What.NO_SEAT: (
-        "came when no place was left. If this continues, lower the number of places on Prolific, "
+        "came when no place was left. If this continues, pause or stop the study on Prolific, "
         "or stop sharing the invitation link."
     ),
     EntryEvent.What.NOTHING_YET: (
