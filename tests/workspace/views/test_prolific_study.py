@@ -224,7 +224,7 @@ def test_filters_are_found_by_their_name_and_chosen(local: Local, owner: Client)
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"do": "add", "filter": "shoe size"}, "No filter is called “shoe size”. Choose one of the list."),
+        ({"do": "add", "filter": "shoe size"}, "No filter is called “shoe size”. Choose one from the list."),
         ({"do": "add", "filter": "r"}, "2 filters contain “r”"),
         ({"filters": ["approval_rate"]}, "Write a lower or an upper bound for “Approval rate”, or remove it."),
         (
