@@ -16,6 +16,7 @@ import pytest
 
 PAGES = (
     "tests/results/views/test_*.py",
+    "tests/results/paying/test_*.py",
     "tests/studies/views/test_*.py",
     "tests/workspace/views/test_*.py",
     "tests/workspace/api/test_*.py",
@@ -50,6 +51,13 @@ OF_RESULTS = (
     "tests/test_events.py",
 )
 ONE_AFTER_ANOTHER = (
+    "tests/annotation/paying/test_killed_workers.py",
+    "tests/annotation/paying/test_paying_faults.py",
+    "tests/annotation/paying/test_payment_decisions.py",
+    "tests/annotation/paying/test_send_payments.py",
+    "tests/annotation/recruiting/test_submissions.py",
+    "tests/annotation/recruiting/test_webhooks.py",
+    "tests/annotation/recruitment/test_prolific_studies.py",
     "tests/annotation/test_how_texts_are_written.py",
     "tests/annotation/test_orders.py",
     "tests/annotation/test_pipeline.py",
