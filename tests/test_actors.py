@@ -106,7 +106,7 @@ BY_THE_CLOCK = named(
     """
     annotation/arriving.network_places: forget_networks
     annotation/recruiting.arrival_checks: ask_again settle_unverified unverified_sessions
-    annotation/recruiting.submissions: due_studies mark_due read_study
+    annotation/recruiting.submissions: due_studies mark_due note_submission read_study
     annotation/recruiting.webhooks: accounts_to_connect forget_old receive subscribe_account
     annotation/removing.old_ids: check_keys
     annotation/paying.send_payments: projects_to_pay send_project

@@ -250,6 +250,11 @@ class _Reading:
         with transaction.atomic():
             if session is not None:
                 session = _lock(session)
+            if row is not None:
+                # As it is now: another reading may have written it, and left its event.
+                row = Submission.objects.select_for_update(of=("self",)).filter(pk=row.pk).first()
+                if row is None or row.read_at > self._now:
+                    return None
             here, there = self._here(session), reconciliation.there_of(one.status)
             wanted = reconciliation.row_of(here, there, entered=one.code, codes=self._codes(session))
             flag = self._flag(row, wanted, session)
