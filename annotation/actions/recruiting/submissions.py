@@ -29,7 +29,7 @@ from annotation.recruitment.prolific.statuses import StudyStatus
 from background.sealed_secrets import keyed_digests, seal
 from studies.actions.completion_codes import completion_code
 from studies.actions.events import TIMETABLE, What, record
-from studies.models import Outcome, Study
+from studies.models import Event, Outcome, Study
 
 logger = logging.getLogger(__name__)
 
@@ -301,8 +301,14 @@ class _Reading:
         flag, code = before
         if row.flag != flag:
             self._tell(What.SUBMISSION_FLAGGED if row.flag else What.SUBMISSION_FITS, row, flag=row.flag or flag)
-        if row.completed_by_us_at and row.entered_code != code and row.entered_code == self._own_code:
+        is_ours = bool(row.completed_by_us_at) and row.entered_code == self._own_code
+        if is_ours and row.entered_code != code and not self._was_told(What.SUBMISSION_COMPLETED, row):
             self._tell(What.SUBMISSION_COMPLETED, row)
+
+    def _was_told(self, what: str, row: Submission) -> bool:
+        """Whether there is an event: a list that was read before may have taken the code back for a moment."""
+        told = Event.objects.filter(study=self._study.study_id, what=what, details__session=row.session_id)
+        return told.exists()
 
     def _tell(self, what: str, row: Submission, **details: str) -> None:
         study = self._study.study
