@@ -2,11 +2,10 @@
 
 import logging
 import secrets
-from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext
 
@@ -31,6 +30,8 @@ FIRST_LEASE = timedelta(minutes=15)
 # A seat without answers is released after this long without a sign. Open pages send one every minute (here.js).
 SILENCE = timedelta(minutes=5)
 _RETRIES = 2
+# PostgreSQL's code of an error (appendix A of its manual).
+DEADLOCK = "40P01"
 
 
 def start(*, study: Study, entry: Entry, now: datetime, network: str = "", identity: str = "") -> Session:
@@ -40,9 +41,16 @@ def start(*, study: Study, entry: Entry, now: datetime, network: str = "", ident
     Raises OtherPerson, CannotTakePart, NetworkFull or NothingLeft.
     """
     for _ in range(_RETRIES):
-        # If another request of the same person was faster, the next attempt finds its session.
-        with suppress(IntegrityError), transaction.atomic():
-            return _start(study=study, entry=entry, network=network, identity=identity, now=now)
+        try:
+            with transaction.atomic():
+                return _start(study=study, entry=entry, network=network, identity=identity, now=now)
+        except IntegrityError:
+            # Another request of the same person was faster: the next attempt finds its session.
+            continue
+        except OperationalError as error:
+            # Of arrivals that waited for each other's seats, PostgreSQL ends one, which can try again.
+            if getattr(error.__cause__, "sqlstate", "") != DEADLOCK:
+                raise
     with transaction.atomic():
         return _start(study=study, entry=entry, network=network, identity=identity, now=now)
 

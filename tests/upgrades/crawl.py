@@ -69,7 +69,7 @@ class _Page(HTMLParser):
 
 
 def _links(response: Any, path: str) -> Iterator[str]:
-    if response.status_code in {301, 302, 303}:
+    if response.status_code in {301, 302, 303} and urlsplit(response["Location"]).netloc in {"", "testserver"}:
         yield _inside(response["Location"])
     if response.streaming or not response["Content-Type"].startswith("text/html"):
         return
