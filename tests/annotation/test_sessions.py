@@ -1,9 +1,10 @@
 """The life of a session, and the seats it holds."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 from django.test import Client
 
 from annotation.actions import seats, sessions
@@ -262,3 +263,24 @@ def test_whoever_has_taken_part_since_does_not_go_on_in_a_session_that_lapsed() 
     assert arrive(study, session="older", now=TOMORROW).pk == lapsed.pk
     assert fresh(lapsed).state == SessionState.LAPSED
     assert not sessions.can_revive(session=lapsed, now=NOON)
+
+
+@pytest.mark.parametrize("code", ["40P01", "57014"])
+def test_only_an_arrival_that_was_ended_for_a_deadlock_tries_again(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, begin, ended = launch_study(), sessions._start, list[str]()
+
+    class Ended(Exception):
+        sqlstate = code
+
+    def end_the_first(**told: Any) -> Session:
+        if not ended:
+            ended.append(code)
+            raise OperationalError from Ended()
+        return begin(**told)
+
+    monkeypatch.setattr(sessions, "_start", end_the_first)
+    if code == "40P01":
+        assert arrive(study) == Session.objects.get()
+    else:
+        with pytest.raises(OperationalError):
+            arrive(study)

@@ -23,8 +23,8 @@ BATCH = 500
 def delete_old_ids(*, by: Actor, now: datetime) -> int:
     """Delete the ids of people whose last session is older than `IDS_KEPT_DAYS`; return how many. 0 days: never.
 
-    A person keeps their id while a study of theirs is not closed or is still read from Prolific, a payment of theirs
-    is not settled, they are in a panel or in a group of a project that is not archived, or they are blocked.
+    A person keeps their id while a study of theirs is not closed, or is still read from Prolific. So do people with
+    a payment that is not settled, in a panel, in a group of a project that is not archived, or blocked.
     """
     if not settings.IDS_KEPT_DAYS:
         return 0

@@ -1,7 +1,5 @@
 """An answer that comes while due batches are sent again: neither may wait for the other, which PostgreSQL would end."""
 
-import time
-from collections.abc import Callable
 from threading import Event
 from typing import Any
 
@@ -20,6 +18,7 @@ from tests.factories import NOON, make_project
 from tests.jobs import run_now
 from tests.making.actions.test_batches import CAPTIONS, FILE, answer, filled
 from tests.together import at_once
+from tests.waiting import wait_until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -49,7 +48,7 @@ def test_an_answer_holds_no_batch_while_its_pipeline_is_locked(
         with transaction.atomic():
             _lock(pipeline.pk)
             locked.set()
-            _wait_until(lambda: answered.is_set() or _somebody_waits())
+            wait_until(lambda: answered.is_set() or _somebody_waits(), seconds=LONGEST_WAIT, why=lambda: "nobody waits")
             # What `send_due` writes; without waiting, so that the test fails instead of PostgreSQL ending a deadlock.
             return len(Batch.objects.select_for_update(nowait=True).filter(pk=message["batch"]))
 
@@ -60,13 +59,6 @@ def test_an_answer_holds_no_batch_while_its_pipeline_is_locked(
 
     assert at_once(send_again, arrive) == [1, None]
     assert Batch.objects.get().stored_at == NOON
-
-
-def _wait_until(holds: Callable[[], bool]) -> None:
-    latest = time.monotonic() + LONGEST_WAIT
-    while not holds():
-        assert time.monotonic() < latest
-        time.sleep(0.01)
 
 
 def _somebody_waits() -> bool:
