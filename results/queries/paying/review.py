@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from annotation.actions.paying.order_payments import REWARDS, VOID
 from annotation.models import Payment, SessionState, Submission
-from annotation.recruitment.prolific.researcher_codes import allows_parts, screen_out_code
+from annotation.recruitment.prolific.researcher_codes import allows_parts
 from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.review_marks import review_marks
 from annotation.session_pay import stored_answers
@@ -80,11 +80,6 @@ class ReviewedSession:
     @property
     def allows_parts(self) -> bool:
         return allows_parts(self.submission.prolific_study.details)
-
-    @property
-    def screen_out_pay(self) -> Decimal | None:
-        found = screen_out_code(self.submission.prolific_study.details)
-        return found[1] if found and self.submission.status == SubmissionStatus.ACTIVE else None
 
 
 @dataclass

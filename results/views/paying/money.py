@@ -11,16 +11,18 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analytics.work.ledger import from_cents, in_cents
-from annotation.actions.paying.compare_with_platform import last_result, latest_check, note_rewards, request_check
+from annotation.actions.paying.compare_with_platform import last_result, latest_check, request_check
 from annotation.actions.paying.order_payments import CannotPay, cancel_payment
+from annotation.actions.paying.paid_elsewhere import note_amount, note_rewards
 from annotation.actions.paying.payment_decisions import note_paid, note_unpaid, send_refused, shown_on_prolific
 from annotation.actions.recruiting.prolific_account import NOT_CONNECTED
-from annotation.models import Payment, ProlificAccount
+from annotation.models import Payment, ProlificAccount, Submission
 from annotation.tasks import send_project_payments
 from background.models import JobState
 from background.tasks import send
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
+from results.queries.paying.bonus_rules import read_amount
 from results.queries.paying.ledger_rows import (
     COLUMNS,
     Filters,
@@ -33,7 +35,7 @@ from results.queries.paying.ledger_rows import (
 from results.queries.paying.study_money import unsettled_numbers
 from results.queries.paying.wages import project_wages
 from results.sentences import STATE_WORDS
-from results.views.form_values import read_field
+from results.views.form_values import LONGEST_NUMBER, read_field
 from results.views.guards import may_do, project_view, signed_in_user
 from studies.models import Project
 from studies.permissions import Verb
@@ -122,6 +124,7 @@ def _lines(project: Project, differences: list[dict[str, Any]]) -> list[dict[str
             "here": from_cents(each["here"]),
             "there": from_cents(each["there"]),
             "difference": from_cents(each["there"] - each["here"]),
+            "left": from_cents(each["left"]) if each.get("left", 0) > 0 else None,
         }
         for each in differences
     ]
@@ -138,6 +141,29 @@ def note_paid_rewards(request: HttpRequest, project: Project) -> HttpResponse:
     )
     rewards = "1 reward" if made == 1 else f"{made:,} rewards"
     messages.success(request, f"{rewards} added to the ledger as paid. Compare again to see what still differs.")
+    return redirect("project_money_check", project.slug)
+
+
+@project_view(Verb.PAY)
+@require_POST
+def note_paid_amount(request: HttpRequest, project: Project) -> HttpResponse:
+    """Add the amount that an owner enters for a part of a reward, or a screen-out, to the ledger."""
+    typed = read_field(request.POST, "submission")
+    submissions = Submission.objects.select_related("prolific_study__study__project")
+    found = get_object_or_404(
+        submissions,
+        pk=int(typed) if typed.isdecimal() and len(typed) < LONGEST_NUMBER else 0,
+        prolific_study__study__project=project,
+    )
+    amount = read_amount(read_field(request.POST, "amount"))
+    try:
+        if amount is None:
+            raise CannotPay("Enter an amount such as 1.50.")
+        note_amount(submission=found, amount=amount, by=signed_in_user(request), now=timezone.now())
+    except CannotPay as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "Added to the ledger as paid. Compare again to see what still differs.")
     return redirect("project_money_check", project.slug)
 
 

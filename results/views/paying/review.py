@@ -27,14 +27,12 @@ from results.actions.pseudonyms import name_annotators
 from results.queries.paying.bonus_rules import LONGEST_NOTE, read_amount
 from results.queries.paying.review import ReviewedSession, review_of, reviewed_sessions
 from results.queries.paying.study_money import fee_of
-from results.views.form_values import read_field
+from results.views.form_values import LONGEST_NUMBER, read_field
 from results.views.guards import may_do, signed_in_user, study_view
 from studies.models import Study
 from studies.permissions import Verb
 
 Reason = Payment.Reason
-# No session has a number of so many digits.
-LONGEST_NUMBER = 18
 
 
 @study_view(Verb.VIEW, post=Verb.PAY)
@@ -112,8 +110,6 @@ def _order(request: HttpRequest, line: ReviewedSession, doing: str) -> Order:
     note = read_field(request.POST, "note")
     if len(note) > LONGEST_NOTE:
         raise CannotPay(f"The text may have at most {LONGEST_NOTE} characters. It has {len(note)}.")
-    if doing == "screen_out" and line.screen_out_pay is not None:
-        return Order(line.pk, Reason.SCREEN_OUT, line.screen_out_pay)
     amount = read_amount(read_field(request.POST, "amount"))
     if doing not in {"part", "bonus"} or amount is None:
         raise CannotPay("Enter an amount such as 1.50.")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation.actions.paying.compare_with_platform import note_rewards
 from annotation.actions.paying.order_payments import Order, cancel_payment, order_payments
+from annotation.actions.paying.paid_elsewhere import note_rewards
 from annotation.actions.paying.payment_decisions import note_unpaid, send_refused
 from annotation.models import Payment, ProlificStudy, Submission
 from annotation.recruitment.prolific import bodies

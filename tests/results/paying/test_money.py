@@ -13,6 +13,8 @@ from django.utils import timezone
 from annotation.actions.paying.compare_with_platform import last_result
 from annotation.actions.paying.order_payments import Order, order_payments
 from annotation.models import Payment, ProlificAccount, ProlificStudy, Submission
+from annotation.recruitment.prolific.client import Client as Prolific
+from annotation.recruitment.prolific.connection import Connection
 from background.models import Job
 from results.queries.paying.wages import study_wages
 from simulation.prolific_double.switches import Switch
@@ -21,6 +23,7 @@ from tests.annotation.paying.stage import Stage, stage
 from tests.factories import NOON, TESTS, fresh, make_member, make_project, make_study
 from tests.jobs import run_now
 from tests.pages import signed_in, words_of
+from tests.prolific import TOKEN
 
 PAGE = "/projects/vases/money/"
 CHECK = f"{PAGE}prolific/"
@@ -70,6 +73,28 @@ def test_rewards_that_prolific_approved_itself_are_added_to_the_ledger(paying: S
     owner.post(f"{CHECK}rewards/")
     assert Payment.objects.count() == 1
     assert "agree to the cent" in compare(owner)
+
+
+def test_an_owner_enters_the_part_that_prolific_does_not_tell(paying: Stage, owner: Client) -> None:
+    study = paying.local.double.store.find("study", paying.remote.remote_id)
+    assert study is not None
+    code = {"code": "CPART111", "code_type": "OTHER", "actor": "researcher", "actions": [{"action": "DYNAMIC_PAYMENT"}]}
+    study["completion_codes"].append(code)
+    paying.local.double.store.write("study", study)
+    client = Prolific(Connection(TOKEN, address=paying.local.double.address))
+    client.pay_in_part(paying.ids[1], code="CPART111", percent=50, message="Thank you.")
+    page = compare(owner)
+    assert "1 of 3 submissions differ." in page
+    assert "Paid in part on Prolific, which does not say how much." in page
+    assert "Prolific’s total leaves USD 2.00 for all submissions like this in birds-step-3." in page
+    asked = {"submission": Submission.objects.get(session=paying.sessions[1]).pk, "amount": "two"}
+    assert "Enter an amount such as 1.50." in words_of(owner.post(f"{CHECK}amount/", asked, follow=True))
+    assert "Added to the ledger as paid." in words_of(
+        owner.post(f"{CHECK}amount/", asked | {"amount": "2.00"}, follow=True)
+    )
+    assert "agree to the cent" in compare(owner)
+    stranger = signed_in(make_member(make_project("birds"), "owner", name="nobody"))
+    assert stranger.post("/projects/birds/money/prolific/amount/", asked).status_code == 404
 
 
 def test_a_comparison_that_prolific_cannot_answer_says_so(
