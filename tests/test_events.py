@@ -27,13 +27,14 @@ from annotation.actions.paying.compare_with_platform import request_check
 from annotation.actions.paying.order_payments import Order, cancel_payment, order_payments, order_rewards
 from annotation.actions.paying.paid_elsewhere import note_amount, note_rewards
 from annotation.actions.paying.payment_decisions import note_paid, note_unpaid, send_refused
-from annotation.actions.paying.submission_decisions import ask_to_return, reject
+from annotation.actions.paying.submission_decisions import ask_to_return, reject, undo_rejection
 from annotation.actions.recruiting import panel, prolific_account, prolific_studies
 from annotation.actions.recruiting import webhooks as prolific_webhooks
 from annotation.actions.removing import removals, retire_questions
 from annotation.actions.removing.old_ids import delete_old_ids
 from annotation.actions.sessions import end_early, end_sessions_from_network
 from annotation.models import Annotator, Payment, ProlificAccount, ProlificStudy, Session, SessionState, Submission
+from annotation.recruitment.prolific.statuses import RejectionCategory
 from background.models import Job
 from background.sealed_secrets import seal
 from predictions.actions.import_predictions import ModelName, import_predictions
@@ -432,13 +433,14 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     ),
     "cancel_payment": ("payment cancelled", lambda _: with_fixed(cancel_payment, payment=_payment())),
     "send_refused": ("payments sent again", lambda _: _sending_again()),
-    "note_paid": ("payment found paid", lambda _: with_fixed(note_paid, payment=_payment(Payment.State.UNCERTAIN))),
+    "note_paid": ("payment found paid", lambda _: with_fixed(note_paid, payments=[_payment(Payment.State.UNCERTAIN)])),
     "note_unpaid": ("payment found unpaid", lambda folder: _deciding_unpaid(folder)),
     "note_rewards": ("rewards noted", lambda _: with_fixed(note_rewards, study=_reviewed("APPROVED").study)),
     "note_amount": ("rewards noted", lambda folder: _noting_amount(folder)),
     "request_check": ("ledger compared", lambda _: with_fixed(request_check, project=make_project())),
     "ask_to_return": ("return requested", lambda folder: _asking_to_return(folder)),
     "reject": ("submission rejected", lambda folder: _rejecting(folder)),
+    "undo_rejection": ("rejection undone", lambda folder: _undoing_rejection(folder)),
     "record_underpaid": ("study underpaid", lambda _: _underpaid()),
     "delete_draft": ("study deleted", lambda _: with_fixed(drafts.delete_draft, study=create_draft())),
 }
@@ -514,7 +516,7 @@ def _sending_again() -> Callable[..., object]:
 
 
 def _deciding_unpaid(folder: Path) -> Callable[..., object]:
-    return _on_the_platform(folder, lambda paying, **who: note_unpaid(payment=paying.held(), **who))
+    return _on_the_platform(folder, lambda paying, **who: note_unpaid(payments=[paying.held()], **who))
 
 
 def _asking_to_return(folder: Path) -> Callable[..., object]:
@@ -527,6 +529,16 @@ def _rejecting(folder: Path) -> Callable[..., object]:
     return _on_the_platform(
         folder,
         lambda paying, **who: reject(submission=paying.submission(), category="FAILED_CHECK", message=MESSAGE, **who),
+    )
+
+
+def _undoing_rejection(folder: Path) -> Callable[..., object]:
+    def prepare(paying: Stage) -> None:
+        paying.local.client.reject_submission(paying.ids[0], category=RejectionCategory.FAILED_CHECK, message=MESSAGE)
+        Submission.objects.update(status="REJECTED")
+
+    return _on_the_platform(
+        folder, lambda paying, **who: undo_rejection(submission=paying.submission(), **who), prepare=prepare
     )
 
 

@@ -2,9 +2,11 @@
 
 import csv
 import io
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -14,7 +16,14 @@ from analytics.work.ledger import from_cents, in_cents
 from annotation.actions.paying.compare_with_platform import last_result, latest_check, request_check
 from annotation.actions.paying.order_payments import CannotPay, cancel_payment
 from annotation.actions.paying.paid_elsewhere import note_amount, note_rewards
-from annotation.actions.paying.payment_decisions import note_paid, note_unpaid, send_refused, shown_on_prolific
+from annotation.actions.paying.payment_decisions import (
+    held_batch,
+    note_paid,
+    note_unpaid,
+    read_batch,
+    send_refused,
+    shown_on_prolific,
+)
 from annotation.actions.recruiting.prolific_account import NOT_CONNECTED
 from annotation.models import Payment, ProlificAccount, Submission
 from annotation.tasks import send_project_payments
@@ -206,6 +215,13 @@ def _platform(row: Payment) -> dict[str, Any]:
         status, bonuses = shown_on_prolific(row)
     except CannotPay as error:
         return {"unasked": str(error)}
+    batch = held_batch(row)
+    reading = None
+    if len(batch) > 1:
+        try:
+            reading = read_batch(row)
+        except CannotPay as error:
+            return {"unasked": str(error)}
     ours = Payment.objects.filter(session=row.session_id).exclude(pk=row.pk).order_by("pk")
     is_shown = in_cents(row.amount) in bonuses
     return {
@@ -213,6 +229,11 @@ def _platform(row: Payment) -> dict[str, Any]:
         "bonuses": [from_cents(cents) for cents in bonuses],
         "ours": ours,
         "is_shown": is_shown,
+        "batch": batch,
+        "batch_amount": sum(each.amount for each in batch),
+        "reading": reading,
+        "there": from_cents(reading.there) if reading else None,
+        "paid_here": from_cents(reading.paid) if reading else None,
     }
 
 
@@ -220,12 +241,14 @@ def _decide(request: HttpRequest, row: Payment) -> str:
     """Do what a button of the page says, and return the message. Raises CannotPay."""
     doing, by, now = request.POST.get("do", ""), signed_in_user(request), timezone.now()
     if doing == "paid":
-        note_paid(payment=row, by=by, now=now)
+        note_paid(payments=[row], by=by, now=now)
         return "The payment is marked as paid."
     if doing == "unpaid":
-        note_unpaid(payment=row, by=by, now=now)
+        note_unpaid(payments=[row], by=by, now=now)
         send_project_payments.delay_on_commit(row.study.project_id)
         return "The payment is planned again."
+    if doing in {"all_paid", "all_unpaid"}:
+        return _decide_batch(row, doing, by, now)
     if doing == "again":
         send_refused(study=row.study, payments=[row], by=by, now=now)
         send_project_payments.delay_on_commit(row.study.project_id)
@@ -234,6 +257,20 @@ def _decide(request: HttpRequest, row: Payment) -> str:
         cancel_payment(payment=row, by=by, now=now)
         return "The payment is cancelled."
     raise CannotPay("Choose what to do.")
+
+
+def _decide_batch(row: Payment, doing: str, by: User, now: datetime) -> str:
+    """Decide about all held payments of a batch, if what Prolific says supports it. Raises CannotPay."""
+    batch, reading = held_batch(row), read_batch(row)
+    if not (reading.all_paid if doing == "all_paid" else reading.none_paid):
+        raise CannotPay("Prolific’s total of bonuses does not support this now. Decide one by one.")
+    if doing == "all_paid":
+        return f"{note_paid(payments=batch, by=by, now=now):,} payments are marked as paid."
+    planned = note_unpaid(payments=batch, by=by, now=now)
+    send_project_payments.delay_on_commit(row.study.project_id)
+    left = len(batch) - planned
+    more = f" {left:,} are not: look at them again." if left else ""
+    return f"{planned:,} payments are planned again.{more}"
 
 
 @project_view(Verb.PAY)
