@@ -41,6 +41,7 @@ OF_RESULTS = (
     "tests/predictions/actions/test_*.py",
     "tests/predictions/commands/test_*.py",
     "tests/predictions/queries/test_*.py",
+    "tests/training/queries/test_*.py",
     "tests/contracts/test_formats.py",
     "tests/contracts/test_what_comes_out.py",
     "tests/annotation/test_live_sessions.py",
