@@ -44,8 +44,8 @@ def protected_instances(projects: QuerySet[Project], *, for_validation: bool = F
 
 def protected_items(projects: QuerySet[Project], *, for_validation: bool = False) -> Iterator[Item]:
     """Yield the protected instances of `projects` as items; see `protected_instances`."""
-    rows = protected_instances(projects, for_validation=for_validation).select_related("project")
-    rows = rows.prefetch_related("images").iterator(chunk_size=CHUNK)
+    found = protected_instances(projects, for_validation=for_validation).select_related("project")
+    rows = found.prefetch_related("images").iterator(chunk_size=CHUNK)
     while instances := list(islice(rows, CHUNK)):
         descriptions = _descriptions([instance.pk for instance in instances])
         for instance in instances:
@@ -92,8 +92,8 @@ def protect(
         found = vectors_of(images, embedding)
         return {name: vector for some, vectors in found for name, vector in zip(some, vectors, strict=True)}
 
-    vectors = np.concatenate(blocks) if blocks else None
-    return Protected(held, images=names, vectors=vectors, near_below=below()), of_examples
+    rows = np.concatenate(blocks) if blocks else None
+    return Protected(held, images=names, vectors=rows, near_below=below()), of_examples
 
 
 def _descriptions(instances: Sequence[int]) -> Mapping[int, list[str]]:

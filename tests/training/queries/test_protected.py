@@ -84,8 +84,8 @@ def test_images_are_compared_by_their_vectors_stored_or_not() -> None:
     held.save()
     again, other = put(project, "again", saved(1, quality=40)), put(project, "other", saved(3))
     # One that could not be read has an empty vector.
-    unreadable = held.images.get(position=1).image
-    PictureVector.objects.create(image=unreadable, embedding="colour-and-gradient-v1", vector=b"")
+    unreadable = str(held.images.get(position=1).image_id)
+    PictureVector.objects.create(image_id=unreadable, embedding="colour-and-gradient-v1", vector=b"")
     protected, vectors_of = protect(protected_items(ALL))
     examples = [Item(each.key, images=[str(each.images.get().image_id)]) for each in (again, other)]
     report = find_leaks(examples, protected, vectors_of=vectors_of)
@@ -123,7 +123,7 @@ def test_known_test_sets_are_protected(settings: Settings, tmp_path: Path) -> No
 
 def test_twice_as_many_instances_need_no_more_queries() -> None:
     project = make_project("birds")
-    counts = []
+    counts: list[int] = []
     for some in (("a", "b"), ("c", "d")):
         for key in some:
             make_instance(project, key, split="test")
