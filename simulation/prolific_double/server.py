@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from simulation.prolific_double import api, pages, signed_links
-from simulation.prolific_double.api import Result
 from simulation.prolific_double.deliveries import Deliveries
 from simulation.prolific_double.platform import Platform
+from simulation.prolific_double.routes import Result, error
 from simulation.prolific_double.rules import FIRST_BALANCE
 from simulation.prolific_double.store import Document, Store
 from simulation.prolific_double.switches import Switch
@@ -105,7 +105,7 @@ class Double:
                     result = pages.answer(self.platform, method, path, query, body, headers)
             except (KeyError, TypeError, ValueError) as trouble:
                 self.store.rollback()
-                return api.error(400, f"The request cannot be read: {trouble!r}.")
+                return error(400, f"The request cannot be read: {trouble!r}.")
             is_lost = is_api and self.platform.switches.use(Switch.REPLY_LOST)
             self.store.commit()
         return None if is_lost else result
@@ -124,11 +124,11 @@ class Double:
         if Switch.SLOW in used:
             self._stopped.wait(self._slow_seconds)
         if Switch.AWAY in used:
-            return api.error(503, "The service is not available.")
+            return error(503, "The service is not available.")
         if Switch.RATE_LIMITED in used:
-            return api.error(429, "Request was throttled.", headers={"Retry-After": "1"})
+            return error(429, "Request was throttled.", headers={"Retry-After": "1"})
         if needs_token and (Switch.TOKEN_REVOKED in used or headers.get("Authorization") != f"Token {self._token}"):
-            return api.error(401, "Invalid token.")
+            return error(401, "Invalid token.")
         return None
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:

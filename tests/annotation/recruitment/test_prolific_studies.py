@@ -19,7 +19,7 @@ from annotation.models import Annotator, ProlificAccount, ProlificStudy, Session
 from annotation.recruitment.prolific import bodies
 from annotation.tasks import update_prolific_people
 from background.sealed_secrets import seal
-from simulation.prolific_double.api import Result
+from simulation.prolific_double.routes import Result
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
 from studies.actions.studies import change_state
