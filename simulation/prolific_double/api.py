@@ -91,24 +91,23 @@ def list_workspaces(call: Call) -> Result:
 
 @route("GET", "/workspaces/{}/projects/")
 def list_projects(call: Call) -> Result:
-    _check_workspace(call, call.id)
-    return page_of(call, call.platform.store.list("project"))
+    return page_of(call, _of_workspace(call, "project", call.id))
 
 
 @route("POST", "/workspaces/{}/projects/")
 def create_project(call: Call) -> Result:
     _check_workspace(call, call.id)
     call.need("title")
-    project = {"id": new_id(), "title": call.body["title"], "type": "PRIVATE"}
+    project = {"id": new_id(), "title": call.body["title"], "type": "PRIVATE", "workspace": call.id}
     call.platform.store.write("project", project)
     return Result(project, 201)
 
 
 @route("GET", "/workspaces/{}/balance/")
 def read_balance(call: Call) -> Result:
-    if call.id == SECOND_WORKSPACE and call.platform.switches.is_on(Switch.SECOND_WORKSPACE):
-        return Result({"currency_code": call.platform.currency(), "total_balance": 0, "available_balance": 0})
     _check_workspace(call, call.id)
+    if call.id == SECOND_WORKSPACE:
+        return Result({"currency_code": call.platform.currency(), "total_balance": 0, "available_balance": 0})
     return Result(
         {
             "currency_code": call.platform.currency(),
@@ -119,8 +118,15 @@ def read_balance(call: Call) -> Result:
 
 
 def _check_workspace(call: Call, workspace: Any) -> None:
-    if workspace != call.platform.workspace:
+    has_second = call.platform.switches.is_on(Switch.SECOND_WORKSPACE)
+    if workspace != call.platform.workspace and not (has_second and workspace == SECOND_WORKSPACE):
         raise Refusal("No Workspace matches the given query.", status=404)
+
+
+def _of_workspace(call: Call, kind: str, workspace: Any) -> list[Document]:
+    _check_workspace(call, workspace)
+    first = call.platform.workspace
+    return [one for one in call.platform.store.list(kind) if one.get("workspace", first) == workspace]
 
 
 # Studies
@@ -264,15 +270,16 @@ def approve_in_bulk(call: Call) -> Result:
 
 @route("GET", "/participant-groups/")
 def list_groups(call: Call) -> Result:
-    _check_workspace(call, call.query.get("workspace_id"))
-    return page_of(call, [_group(call, group) for group in call.platform.store.list("group")])
+    groups = _of_workspace(call, "group", call.query.get("workspace_id"))
+    return page_of(call, [_group(call, group) for group in groups])
 
 
 @route("POST", "/participant-groups/")
 def create_group(call: Call) -> Result:
     call.need("name", "workspace_id")
     _check_workspace(call, call.body["workspace_id"])
-    group = call.platform.create_group(call.body["name"], call.body.get("participant_ids", []))
+    people, workspace = call.body.get("participant_ids", []), call.body["workspace_id"]
+    group = call.platform.create_group(call.body["name"], people, workspace=workspace)
     return Result(_group(call, group), 201)
 
 
@@ -281,7 +288,7 @@ def _group(call: Call, group: Document) -> Document:
         "id": group["id"],
         "name": group["name"],
         "project_id": None,
-        "workspace_id": call.platform.workspace,
+        "workspace_id": group.get("workspace", call.platform.workspace),
         "organisation_id": None,
         "description": None,
         "participant_count": len(group["members"]),
@@ -326,8 +333,8 @@ def count_eligible(call: Call) -> Result:
 
 @route("POST", "/hooks/secrets/")
 def create_secret(call: Call) -> Result:
-    _check_workspace(call, call.body.get("workspace_id"))
-    workspace = call.platform.workspace
+    workspace = call.body.get("workspace_id")
+    _check_workspace(call, workspace)
     call.platform.store.write("secret", {"id": workspace, "value": f"{new_id()}{new_id()}"})
     secret = call.platform.store.find("secret", workspace)
     return Result({"id": new_id(), "value": secret and secret["value"], "workspace_id": workspace}, 201)
@@ -353,7 +360,7 @@ def subscribe(call: Call) -> Result:
         "event_type": event_type,
         "target_url": url,
         "is_enabled": False,
-        "workspace_id": call.platform.workspace,
+        "workspace_id": call.body["workspace_id"],
         "secret": new_id(),
     }
     call.platform.store.write("subscription", subscription)

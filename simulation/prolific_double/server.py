@@ -1,6 +1,7 @@
 """The HTTP server of the local platform: the API, the pages, and the work that time brings."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -110,6 +111,12 @@ class Double:
             self.store.commit()
         return None if is_lost else result
 
+    def clock(self) -> float:
+        """Return the time that headers have, in seconds since 1970."""
+        with self._lock:
+            platform = self.platform
+            return time.time() if self._stopped.is_set() else platform.display(platform.now()).timestamp()
+
     def _refuse(self, headers: Any, *, needs_token: bool) -> Result | None:
         """Return the answer of a switch, or to a wrong token."""
         with self._lock:
@@ -163,6 +170,9 @@ class Double:
                 self.wfile.write(data)
 
             do_GET = do_POST = do_PATCH = do_DELETE = handle_any
+
+            def date_time_string(self, timestamp: float | None = None) -> str:
+                return super().date_time_string(double.clock() if timestamp is None else timestamp)
 
             def log_message(self, format: str, *arguments: Any) -> None:
                 """Say nothing: the page shows what happens."""

@@ -55,6 +55,18 @@ def test_prolific_confirms_a_submission(local: Local, client: Client) -> None:
     assert (response.status_code, identities()) == (303, [Identity.CONFIRMED])
 
 
+def test_who_comes_from_a_draft_that_was_published_on_prolific_is_checked(local: Local, client: Client) -> None:
+    row = recruit_for(launch_study(answers=2), local)
+    ProlificStudy.objects.update(status="UNPUBLISHED", published_at=None)
+    link = link_of(local, local.taken(row.remote_id, ANN))
+    assert press_start(client, link.replace(ANN, BEN)).status_code == 409
+    # A preview of the draft has ids that Prolific does not know.
+    preview = press_start(client, link.replace(link[-24:], "66f00000000000000000bb01").replace(ANN, BEN))
+    assert (preview.status_code, identities()) == (303, [Identity.UNVERIFIED])
+    assert press_start(Client(), link).status_code == 303
+    assert identities() == [Identity.UNVERIFIED, Identity.CONFIRMED]
+
+
 @pytest.mark.parametrize("part", ["PROLIFIC_PID", "SESSION_ID", "STUDY_ID"])
 def test_ids_that_do_not_belong_together_are_refused_and_counted(local: Local, client: Client, part: str) -> None:
     row, other = recruit_for(launch_study(), local), recruit_for(launch_study(study="jugs"), local)

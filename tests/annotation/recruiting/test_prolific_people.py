@@ -1,5 +1,6 @@
 """Participant groups on Prolific, against the local platform: whom a study keeps out there, and whom it lets in."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -7,15 +8,17 @@ from django.contrib.auth.models import User
 
 from annotation.actions.arriving.groups import set_group
 from annotation.actions.recruiting import prolific_people, prolific_studies
+from annotation.actions.recruiting.prolific_account import choose_workspace
 from annotation.actions.recruiting.prolific_people import find_people, group_prefix
 from annotation.actions.removing.removals import exclude, include
-from annotation.models import Annotator, SessionState
+from annotation.models import Annotator, ProlificAccount, ProlificStudy, SessionState
 from annotation.recruitment.prolific import bodies
 from annotation.tasks import update_prolific_people
+from simulation.prolific_double.api import SECOND_WORKSPACE
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
 from studies.models import Study
-from tests.factories import NOON, answer, launch_study, make_project, questions, sit_down
+from tests.factories import NOON, answer, fresh, launch_study, make_project, questions, sit_down
 from tests.prolific import Local
 from tests.recruited import drafted, published, remote_studies
 
@@ -119,3 +122,63 @@ def test_chosen_groups_and_ours_are_one_filter(local: Local, study: Study, by: U
         {"filter_id": "participant_group_blocklist", "selected_values": [chosen, ours]},
     ]
     assert len(row.details["filters"]) == 2
+
+
+# Another workspace
+
+
+@pytest.fixture
+def second(local: Local, study: Study, by: User) -> Callable[[], None]:
+    """Have another workspace pay from now on."""
+    local.switch(Switch.SECOND_WORKSPACE)
+
+    def choose() -> None:
+        account = ProlificAccount.objects.get(project=study.project)
+        choose_workspace(account=account, workspace=SECOND_WORKSPACE, title="Second", by=by, now=NOON)
+
+    return choose
+
+
+def groups_in(local: Local, workspace: str) -> list[int]:
+    """Return how many members each group of a workspace has."""
+    return [len(local.client.list_group_members(one.id)) for one in local.client.list_groups(workspace)]
+
+
+def test_groups_of_a_published_study_stay_in_the_workspace_that_paid_then(
+    local: Local, study: Study, by: User, second: Callable[[], None]
+) -> None:
+    row = published(study, by)
+    second()
+    came(study, ANN)
+    update_prolific_people()
+    assert (groups_in(local, WORKSPACE), groups_in(local, SECOND_WORKSPACE)) == ([1], [])
+    prolific_studies.pause(prolific_study=row, by=by, now=NOON)
+    came(study, BEN)
+    prolific_studies.resume(prolific_study=row, by=by, now=NOON)
+    assert (groups_in(local, WORKSPACE), groups_in(local, SECOND_WORKSPACE)) == ([2], [])
+    came(study, EVE)
+    prolific_studies.raise_places(prolific_study=row, places=4, by=by, now=NOON)
+    assert (groups_in(local, WORKSPACE), groups_in(local, SECOND_WORKSPACE)) == ([3], [])
+    came(study, DAN)
+    prolific_studies.refresh(prolific_study=fresh(row), now=NOON)
+    assert (groups_in(local, WORKSPACE), groups_in(local, SECOND_WORKSPACE)) == ([4], [])
+
+
+def test_a_draft_moves_to_the_workspace_that_pays_now(
+    local: Local, study: Study, by: User, second: Callable[[], None]
+) -> None:
+    row = drafted(study, by)
+    second()
+    drafted(study, by)
+    assert (fresh(row).workspace_id, groups_in(local, SECOND_WORKSPACE)) == (SECOND_WORKSPACE, [0])
+    [project] = local.client.list_projects(SECOND_WORKSPACE)
+    [remote] = remote_studies(local)
+    assert remote["project"] == project.id
+
+
+def test_a_study_of_an_older_version_is_in_the_workspace_of_the_account(local: Local, study: Study, by: User) -> None:
+    row = published(study, by)
+    ProlificStudy.objects.update(workspace_id="")
+    came(study, ANN)
+    prolific_studies.update_people(prolific_study=fresh(row))
+    assert groups_in(local, WORKSPACE) == [1]
