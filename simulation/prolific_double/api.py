@@ -333,7 +333,7 @@ def count_eligible(call: Call) -> Result:
 
 @route("POST", "/hooks/secrets/")
 def create_secret(call: Call) -> Result:
-    workspace = call.body.get("workspace_id")
+    workspace = str(call.body.get("workspace_id"))
     _check_workspace(call, workspace)
     call.platform.store.write("secret", {"id": workspace, "value": f"{new_id()}{new_id()}"})
     secret = call.platform.store.find("secret", workspace)

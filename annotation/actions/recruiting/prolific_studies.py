@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from annotation.actions.recruiting.prolific_account import NOT_CONNECTED, SECONDS_IN_ALL, connect
-from annotation.actions.recruiting.prolific_draft import Draft, body_of, current_body
+from annotation.actions.recruiting.prolific_draft import Draft, body_of, current_body, stored_body
 from annotation.actions.recruiting.prolific_people import join_filters, send_people
 from annotation.models import ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific import bodies
@@ -116,8 +116,10 @@ def send_draft(*, prolific_study: ProlificStudy, now: datetime) -> None:
 
 def _send_draft(client: Client, row: ProlificStudy, account: ProlificAccount, *, now: datetime) -> None:
     """Write a draft in the workspace that pays now, also if it was in another one before."""
-    ours = send_people(client, study=row.study, workspace=account.workspace_id)
     body = current_body(row)
+    ours = send_people(
+        client, study=row.study, workspace=account.workspace_id, chosen=body.filters, needs_somebody=True
+    )
     ProlificStudy.objects.filter(pk=row.pk).update(details=body.model_dump(mode="json"))
     body = body.model_copy(
         update={"filters": join_filters(body.filters, ours), "project": _find_project(client, row.study, account)}
@@ -216,7 +218,7 @@ def resume(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> None:
     """Let people take places again. Raises StudyError."""
     _check_state(prolific_study, StudyState.OPEN)
     with _prolific(prolific_study) as (client, account):
-        send_people(client, study=prolific_study.study, workspace=workspace_of(prolific_study, account))
+        _send_people(client, prolific_study, account)
         _move(client, prolific_study, _RESUME, by=by, now=now)
 
 
@@ -240,7 +242,7 @@ def raise_places(*, prolific_study: ProlificStudy, places: int, by: Actor, now: 
             )
         if places > remote.total_available_places:
             _check_currency(prolific_study, remote.currency_code)
-            send_people(client, study=prolific_study.study, workspace=workspace_of(prolific_study, account))
+            _send_people(client, prolific_study, account)
             remote = _repeat_safely(
                 client,
                 prolific_study,
@@ -262,7 +264,7 @@ def refresh(*, prolific_study: ProlificStudy, now: datetime) -> bodies.StudyCost
             return None
         remote = client.read_study(remote_id)
         if remote.status != StudyStatus.COMPLETED:
-            send_people(client, study=row.study, workspace=workspace_of(row, account))
+            _send_people(client, row, account)
         cost = client.read_cost(remote_id)
         note_state(row, remote, now=now)
         _check_currency(row, remote.currency_code)
@@ -277,7 +279,12 @@ def update_people(*, prolific_study: ProlificStudy) -> None:
     account = account_of(prolific_study.study.project)
     client = connect(account)
     with client.within(SECONDS_IN_ALL):
-        send_people(client, study=prolific_study.study, workspace=workspace_of(prolific_study, account))
+        _send_people(client, prolific_study, account)
+
+
+def _send_people(client: Client, row: ProlificStudy, account: ProlificAccount) -> None:
+    chosen = stored_body(row).filters
+    send_people(client, study=row.study, workspace=workspace_of(row, account), chosen=chosen)
 
 
 def _move(client: Client, row: ProlificStudy, move: _Move, *, by: Actor, now: datetime) -> None:

@@ -13,6 +13,8 @@ from pytest_django import Settings
 from annotation.actions.recruiting import signing_keys
 from annotation.models import EntryEvent, Identity, ProlificAccount, ProlificStudy, Session, SessionState
 from annotation.tasks import verify_arrival
+from simulation.prolific_double.api import SECOND_WORKSPACE
+from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
 from studies.models import Event
 from tests.factories import NOON, launch_study
@@ -238,6 +240,26 @@ def test_an_expired_link_leads_back_to_prolific(local: Local, client: Client, si
     assert "Links from Prolific are valid for two minutes." in page
     assert "Go back to Prolific and press the study link again." in page
     assert (identities(), counted()) == ([], [])
+
+
+def test_a_link_is_valid_by_prolifics_clock_where_the_site_is_ahead(
+    local: Local, client: Client, signed: ProlificStudy
+) -> None:
+    link = signed_link(local, signed)
+    with time_machine.travel(NOON + timedelta(minutes=20), tick=False):
+        assert client.get(link).status_code == 410
+        mirror(signed, NOON + timedelta(minutes=20))
+        assert press_start(client, link).status_code == 303
+    assert identities() == [Identity.SIGNED]
+
+
+def test_links_of_a_study_stay_valid_when_another_workspace_pays(
+    local: Local, client: Client, signed: ProlificStudy
+) -> None:
+    ProlificStudy.objects.update(workspace_id=WORKSPACE)
+    ProlificAccount.objects.update(workspace_id=SECOND_WORKSPACE)
+    assert press_start(client, signed_link(local, signed)).status_code == 303
+    assert identities() == [Identity.SIGNED]
 
 
 @pytest.mark.parametrize("switch", [Switch.LINKS_FORGED, Switch.LINKS_OF_OTHERS, Switch.LINKS_UNSIGNED])

@@ -17,6 +17,7 @@ from annotation.tasks import update_prolific_people
 from simulation.prolific_double.api import SECOND_WORKSPACE
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
+from studies.errors import StudyError
 from studies.models import Study
 from tests.factories import NOON, answer, fresh, launch_study, make_project, questions, sit_down
 from tests.prolific import Local
@@ -85,6 +86,48 @@ def test_a_study_for_a_group_lets_only_that_group_in(local: Local, study: Study,
     set_group(project=study.project, group="test", provider="prolific", people=[BEN, EVE], by=by, now=NOON)
     prolific_studies.refresh(prolific_study=row, now=NOON)
     assert sorted(members(local, for_group, "only these")) == [BEN, EVE]
+
+
+def test_people_must_be_in_the_group_of_the_rules_and_in_one_that_is_allowed(
+    local: Local, study: Study, by: User
+) -> None:
+    """The rules let Ann, Ben and Eve in; the two groups that a researcher allows have Ben, Eve and Dan."""
+    for_group = launch_study(study.project, study="for-group", eligibility=[{"rule": "in_group", "group": "test"}])
+    set_group(project=study.project, group="test", provider="prolific", people=[ANN, BEN, EVE], by=by, now=NOON)
+    fast, careful = (
+        local.client.create_group(WORKSPACE, name=name, participants=people).id
+        for name, people in (("Fast", [BEN, DAN]), ("Careful", [EVE]))
+    )
+    allowed = bodies.SelectFilter(filter_id="participant_group_allowlist", selected_values=(fast, careful))
+    row = published(for_group, by, filters=(allowed,))
+    assert members(local, for_group, "only these") == [BEN, EVE]
+    for person, is_let_in in ((ANN, False), (DAN, False), (BEN, True)):
+        if is_let_in:
+            local.taken(row.remote_id, person)
+        else:
+            with pytest.raises(AssertionError, match="not for this participant"):
+                local.taken(row.remote_id, person)
+    # Groups change, on Prolific as here.
+    local.client.remove_from_group(careful, [EVE])
+    local.client.add_to_group(fast, [ANN])
+    update_prolific_people()
+    assert sorted(members(local, for_group, "only these")) == [ANN, BEN]
+    # What the researcher chose is kept as it was chosen.
+    assert fresh(row).details["filters"] == [allowed.model_dump(mode="json")]
+
+
+def test_a_group_that_nobody_of_the_rules_is_in_is_refused(local: Local, study: Study, by: User) -> None:
+    for_group = launch_study(study.project, study="for-group", eligibility=[{"rule": "in_group", "group": "test"}])
+    set_group(project=study.project, group="test", provider="prolific", people=[ANN], by=by, now=NOON)
+    other = local.client.create_group(WORKSPACE, name="Others", participants=[DAN]).id
+    allowed = bodies.SelectFilter(filter_id="participant_group_allowlist", selected_values=(other,))
+    with pytest.raises(StudyError) as raised:
+        drafted(for_group, by, filters=(allowed,))
+    assert str(raised.value) == (
+        "The study’s rules let 1 known participant in, and none of them is in the participant groups that you allow. "
+        "Allow another group, or none."
+    )
+    assert remote_studies(local) == []
 
 
 def test_who_is_excluded_later_is_kept_out_within_minutes(local: Local, study: Study, by: User) -> None:
