@@ -121,8 +121,8 @@ class Stepper:
             self.optimizer.zero_grad(set_to_none=True)
             wrong = ", ".join(f"{name} {value}" for name, value in values.items() if not isfinite(value))
             raise CannotTrain(
-                f"The loss of step {number + 1} is not a number ({wrong}). Lower learning_rate "
-                f"({self.recipe.learning_rate:g} now) or compute in float32; it goes on from the last checkpoint."
+                f"The loss of step {number + 1:,} is not a number ({wrong}). Train again with a lower learning_rate "
+                f"than {self.recipe.learning_rate:g}, or in float32. The last checkpoint stays."
             )
         return values
 

@@ -51,9 +51,7 @@ class NegCLIP(Recipe):
     learning_rate: float = Field(default=1e-6, gt=0, description=f"The highest, after warming up. {COMMAND}")
     warmup_steps: int = Field(default=50, ge=0, description=COMMAND)
     schedule: Literal["cosine", "constant"] = Field(default="cosine", description=PARAMS)
-    weight_decay: float = Field(
-        default=0.2, ge=0, description=f"Not of norms and biases. {PARAMS}"
-    )
+    weight_decay: float = Field(default=0.2, ge=0, description=f"Not of norms and biases. {PARAMS}")
     beta1: float = Field(default=0.9, gt=0, lt=1, description=PARAMS)
     beta2: float = Field(default=0.98, gt=0, lt=1, description=PARAMS)
     epsilon: float = Field(default=1e-6, gt=0, description=PARAMS)
