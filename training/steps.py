@@ -3,7 +3,7 @@
 Importing this module does not import torch.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from math import isfinite
 from typing import Any
@@ -78,8 +78,8 @@ class Stepper:
         self.trainable.after_step()
         return values
 
-    def embed(self, loaded: LoadedBatch) -> tuple[Any, Any]:
-        """Return the vectors of the images and the texts of a batch, without gradients."""
+    def outcomes(self, loaded: LoadedBatch) -> Sequence[bool]:
+        """Return for each question of a validation batch whether the model answers it correctly."""
         import torch
 
         self.eval_mode()
@@ -87,7 +87,9 @@ class Stepper:
         with torch.inference_mode(), self.autocast():
             images = None if loaded.pixels is None else embed_rows(loaded.pixels, self._see, towers)
             texts = None if loaded.tokens is None else embed_rows(loaded.tokens, towers.embed_texts, towers)
-        return self._spread(images, loaded.image_rows), self._spread(texts, loaded.text_rows)
+        with torch.inference_mode():
+            images, texts = self._spread(images, loaded.image_rows), self._spread(texts, loaded.text_rows)
+            return self.trainable.outcomes(loaded.batch, images, texts)
 
     def autocast(self) -> AbstractContextManager[Any]:
         import torch
