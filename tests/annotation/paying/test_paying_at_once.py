@@ -87,9 +87,8 @@ def test_a_worker_that_is_killed_with_kill_9_pays_nobody_twice(paying: Stage, tm
     paying.bonus(*AMOUNTS)
     environment = site_environment(tmp_path, PROLIFIC_ADDRESS=paying.local.double.address)
     environment["DJANGO_SETTINGS_MODULE"] = os.environ.get("DJANGO_SETTINGS_MODULE", "config.settings")
-    ended = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(WORKER), "/pay/", when], env=environment, capture_output=True, timeout=120
-    )
+    command = [sys.executable, "-c", textwrap.dedent(WORKER), "/pay/", when]
+    ended = subprocess.run(command, env=environment, capture_output=True, timeout=120)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
     # The clock of the worker that was killed is that of this machine.
     Payment.objects.exclude(state=State.PLANNED).update(state_at=paying.now())
