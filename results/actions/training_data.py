@@ -153,7 +153,7 @@ def _parts(
 
 def _is_held_out(example: Example, seed: int) -> bool:
     digest = hashlib.sha256(f"{seed}/{example.images[0]}".encode()).digest()
-    return int.from_bytes(digest[:4]) % 100 < HELD_OUT_PERCENT
+    return int.from_bytes(digest[:4], "big") % 100 < HELD_OUT_PERCENT
 
 
 def _why_nothing(counts: Counter[str], recipe: Recipe) -> str:

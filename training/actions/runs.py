@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any
 
 from django.db import transaction
-from pydantic import ValidationError
 
 from background.jobs import cancel, request_job
 from background.models import Job
@@ -19,8 +18,10 @@ from predictions.scorers import problem_with_spec
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.models import Project
 from training.errors import CannotTrain
+from training.loop import recipe_of
 from training.models import LONGEST_NAME, TrainingRun
-from training.recipes import RECIPES, Recipe, get_recipe
+from training.plan import Plan
+from training.recipes import Recipe
 
 # Families of models that recipes can train.
 BASES = ("open_clip", "hf")
@@ -93,26 +94,16 @@ def check(wanted: Wanted) -> Recipe:
             f"{wanted.name[:LONGEST_NAME]!r} cannot name a model. Use up to {LONGEST_NAME} lower-case letters, digits "
             "and hyphens; clip-trohn, for instance."
         )
-    if wanted.recipe not in RECIPES:
-        raise CannotTrain(f"The recipe {wanted.recipe!r} is unknown. Use one of {', '.join(RECIPES)}.")
     if problem := problem_with_spec(wanted.base):
         raise CannotTrain(problem)
     if not 0 <= wanted.seed <= MOST_SEED:
         raise CannotTrain(f"The seed is {wanted.seed}. Use a number from 0 to {MOST_SEED}.")
-    recipe = get_recipe(wanted.recipe)
+    recipe = recipe_of(Plan(wanted.recipe, wanted.base, wanted.name, wanted.options, wanted.seed))
     if (family := wanted.base.partition(":")[0]) not in recipe.families:
         raise CannotTrain(
             f"{recipe.title} cannot train a model of the family {family!r}. Use one of {', '.join(recipe.families)}."
         )
-    try:
-        return recipe.model_validate(dict(wanted.options))
-    except ValidationError as error:
-        raise CannotTrain(_in_words(wanted.recipe, error)) from error
-
-
-def _in_words(recipe: str, error: ValidationError) -> str:
-    problems = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
-    return f"Options of {recipe} cannot be used. {'. '.join(problems)}."
+    return recipe
 
 
 def request_offered_run(*, project: Project, wanted: Wanted, by: Actor, now: datetime) -> tuple[TrainingRun, Job]:
