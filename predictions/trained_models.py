@@ -1,7 +1,7 @@
 """The folder of trained models on a worker's machine, and their names in specs. Pure.
 
-The rest of a spec names a trained model as `trained:FOLDER/NAME`, where FOLDER is a folder of this folder, and NAME what
-it holds: a file, or the folder of a model. So it can name nothing else on the machine.
+The rest of a spec names a trained model as `trained:FOLDER/NAME`, where FOLDER is in the folder of trained models, and
+NAME what it holds: a file, or the folder of a model. So it can name nothing else on the machine.
 """
 
 import re

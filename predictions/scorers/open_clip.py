@@ -1,8 +1,8 @@
 """`open_clip:ARCHITECTURE/TAG` or `open_clip:ARCHITECTURE/FILE`: any contrastive model of OpenCLIP.
 
 ARCHITECTURE is one of `open_clip.list_models()`. TAG is one of its pretrained tags, which is downloaded; FILE is a
-checkpoint on the worker's machine (NegCLIP, CLIP-COCO, CLIP-TROHN and the like), or `trained:FOLDER/FILE` for one
-that was trained there. A tag implies whether its weights were trained with QuickGELU, as OpenAI's were. A file does not: for
+checkpoint on the worker's machine (NegCLIP, CLIP-COCO, CLIP-TROHN and the like), or `trained:FOLDER/FILE` for one that
+was trained there. A tag implies whether its weights were trained with QuickGELU, as OpenAI's were. A file does not: for
 weights fine-tuned from OpenAI's, name the architecture that ends in `-quickgelu`.
 """
 

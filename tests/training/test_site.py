@@ -16,7 +16,7 @@ from predictions.models import Model, TrainedWeights
 from predictions.scorers import ModelIdentity
 from studies.actions.events import What
 from studies.models import Event, Project
-from tests.factories import NOON, make_person, make_project
+from tests.factories import NOON, make_model, make_person, make_project
 from tests.jobs import run_now
 from tests.training.site import PLAN, WEIGHTS, accept_vases, progress, result, sent_orders, waiting_run, worker_here
 from training.actions import orders
@@ -202,3 +202,20 @@ def test_nobody_without_a_key_reads_examples(client: Client) -> None:
     assert (
         client.get("/worker/training/examples/training", headers={"authorization": "Bearer x:y:z"}).status_code == 410
     )
+
+
+def test_a_model_trained_on_a_project_is_marked_there_also_after_it_was_deleted() -> None:
+    project, other = make_project(), make_project("birds")
+    run = waiting_run(project)
+    before = make_model(project, "From a file", weights=WEIGHTS)
+    orders.note_trained(run_id=run.pk, attempt=0, answer=outcome(), now=NOON)
+    marked = "b.pt (555555555555), trained on this project"
+    assert str(Model.objects.get(name="OpenCLIP")) == f"OpenCLIP {marked}"
+    before.refresh_from_db()
+    assert str(before) == "From a file (555555555555), trained on this project"
+    Model.objects.all().delete()
+    identity = {"name": "OpenCLIP", "version": "b.pt", "weights": WEIGHTS}
+    again = Model.objects.get_or_create_computed(project, now=NOON, **identity)
+    assert str(again) == f"OpenCLIP {marked}"
+    elsewhere = Model.objects.get_or_create_computed(other, now=NOON, **identity)
+    assert str(elsewhere) == "OpenCLIP b.pt (555555555555)"
