@@ -24,9 +24,9 @@ from training.checkpoints import BEST, CHECKPOINT, RESULT, read_file, write_file
 from training.errors import CannotTrain, TrainingCancelled
 from training.examples import Example, digest_of
 from training.plan import CurvePoint, Plan, Progress, Result
-from training.reading import read_batches
+from training.reading import Batch, read_batches
 from training.recipes import RECIPES, get_recipe
-from training.recipes.base import Batch, Recipe, Trainable
+from training.recipes.base import Recipe, Trainable
 from training.steps import Stepper
 
 __all__ = ["CannotTrain", "CurvePoint", "Plan", "Progress", "Result", "TrainingCancelled", "recipe_of", "train"]
@@ -149,7 +149,7 @@ class _Run:
         return result
 
     def _epoch(self) -> None:
-        """Train to the end of the epoch, and validate."""
+        """Train to the end of the epoch, and validate there."""
         epoch, done = divmod(self.state.step, self.steps_per_epoch)
         with closing(read_batches(self._batches(epoch, done), self.trainable.towers, self.open_picture)) as loaded:
             for one in loaded:
@@ -159,13 +159,12 @@ class _Run:
                 self._losses = self.stepper.step(self.state.step, one)
                 self.state.step += 1
                 self._note_losses()
+                is_last = self.state.step % self.steps_per_epoch == 0
+                if is_last and self.validation:
+                    self._validate()
                 if self.state.step % self.plan.checkpoint_steps == 0:
                     self._checkpoint()
-                self._report()
-        if self.validation:
-            self._validate()
-        self._checkpoint()
-        self._report(at_once=True)
+                self._report(at_once=is_last)
 
     def _batches(self, epoch: int, done: int) -> Iterator[Batch]:
         """Yield the batches of an epoch from number `done` on, the same in each run."""
@@ -182,7 +181,7 @@ class _Run:
         batches = (self.trainable.validation_batch(some) for some in in_batches(self.validation, size))
         with closing(read_batches(batches, self.trainable.towers, self.open_picture)) as loaded:
             for one in loaded:
-                outcomes = self.trainable.outcomes(one.batch, *self.stepper.embed(one))
+                outcomes = self.stepper.outcomes(one)
                 right, total = right + sum(outcomes), total + len(outcomes)
         state = self.state
         state.score = right / total

@@ -18,10 +18,22 @@ from predictions.scorers.base import OutOfMemory
 from predictions.scorers.batches import in_batches
 from predictions.scorers.torch_models import report_short_memory, usual_batch
 from training.errors import CannotTrain
-from training.recipes.base import Batch
+from training.examples import Example
 from training.towers import Towers
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one step trains on: its examples, and the images (by name) and texts that they bring along.
+
+    The recipe decides the order. An image or text may be there several times.
+    """
+
+    examples: Sequence[Example]
+    images: Sequence[str] = ()
+    texts: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 Importing this module does not import torch.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from math import isfinite
 from typing import Any
@@ -78,8 +78,8 @@ class Stepper:
         self.trainable.after_step()
         return values
 
-    def embed(self, loaded: LoadedBatch) -> tuple[Any, Any]:
-        """Return the vectors of the images and the texts of a batch, without gradients."""
+    def outcomes(self, loaded: LoadedBatch) -> Sequence[bool]:
+        """Return for each question of a validation batch whether the model answers it correctly."""
         import torch
 
         self.eval_mode()
@@ -87,7 +87,9 @@ class Stepper:
         with torch.inference_mode(), self.autocast():
             images = None if loaded.pixels is None else embed_rows(loaded.pixels, self._see, towers)
             texts = None if loaded.tokens is None else embed_rows(loaded.tokens, towers.embed_texts, towers)
-        return self._spread(images, loaded.image_rows), self._spread(texts, loaded.text_rows)
+        with torch.inference_mode():
+            images, texts = self._spread(images, loaded.image_rows), self._spread(texts, loaded.text_rows)
+            return self.trainable.outcomes(loaded.batch, images, texts)
 
     def autocast(self) -> AbstractContextManager[Any]:
         import torch
@@ -121,8 +123,8 @@ class Stepper:
             self.optimizer.zero_grad(set_to_none=True)
             wrong = ", ".join(f"{name} {value}" for name, value in values.items() if not isfinite(value))
             raise CannotTrain(
-                f"The loss of step {number + 1} is not a number ({wrong}). Lower learning_rate "
-                f"({self.recipe.learning_rate:g} now) or compute in float32; it goes on from the last checkpoint."
+                f"The loss of step {number + 1:,} is not a number ({wrong}). Train again with a lower learning_rate "
+                f"than {self.recipe.learning_rate:g}, or in float32. The last checkpoint stays."
             )
         return values
 

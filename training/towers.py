@@ -64,6 +64,14 @@ class Towers(ABC):
         """Return the vectors of tokenized texts on the device, in rows, of any length."""
 
     @property
+    def vector_length(self) -> int:
+        """Return how many numbers a vector has."""
+        import torch
+
+        with torch.inference_mode():
+            return int(self.embed_texts(self.tokenize(["a"]).to(self.device)).shape[1])
+
+    @property
     def logit_scale(self) -> Any:
         """Return what cosines are multiplied with: a tensor of one number."""
         return self.model.logit_scale.exp()

@@ -7,6 +7,10 @@ from training.recipes.base import Recipe, Trainable
 
 RECIPES = {
     "negclip": "training.recipes.negclip.NegCLIP",
+    "trohn-text": "training.recipes.trohn_text.TROHNText",
+    "trohn-img": "training.recipes.trohn_img.TROHNImg",
+    "detector-text": "training.recipes.detector_text.DetectorText",
+    "detector-image": "training.recipes.detector_image.DetectorImage",
 }
 
 

@@ -15,6 +15,7 @@ from pydantic import Field
 from making.options import Options
 from predictions.feeder import OpenPicture
 from training.examples import Example
+from training.reading import Batch
 from training.towers import Towers
 
 Precision = Literal["float32", "float16", "bfloat16"]
@@ -66,18 +67,6 @@ class Recipe(Options, ABC):
 
         `seed`: of what begins at random; `device`: see `Plan`.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What one step trains on: its examples, and the images (by name) and texts that they bring along.
-
-    The recipe decides the order. An image or text may be there several times.
-    """
-
-    examples: Sequence[Example]
-    images: Sequence[str] = ()
-    texts: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

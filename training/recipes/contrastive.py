@@ -1,5 +1,6 @@
 """Code shared by recipes that fine-tune both towers: parameters, validation on pairs, the saved model. Pure."""
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +10,9 @@ import numpy as np
 
 from analytics.scores import outcomes_of_scores, right_choices
 from training.examples import Example
-from training.losses import normalized
-from training.recipes.base import Batch, Saved, Trainable
+from training.losses import contrastive_loss, normalized
+from training.reading import Batch
+from training.recipes.base import Saved, Trainable
 
 RIGHT_CAPTION = (
     "The share of instances whose caption scores strictly higher with the image than all negative ones (ARO)"
@@ -49,6 +51,24 @@ class TwoTowers(Trainable):
 
     def save(self, folder: Path, name: str) -> Saved:
         return Saved(*self.towers.save(folder, name))
+
+
+@dataclass
+class NegativeCaptions(TwoTowers):
+    """CLIP's loss with a negative caption of each example, drawn anew in each epoch, which no image may choose."""
+
+    def batch(self, examples: Sequence[Example], rng: random.Random) -> Batch:
+        captions = [example.captions[0] for example in examples]
+        negative = [rng.choice(example.captions[1:]) for example in examples]
+        return Batch(examples, [example.images[0] for example in examples], [*captions, *negative])
+
+    def losses(self, batch: Batch, images: Any, texts: Any) -> dict[str, Any]:
+        return {"contrastive": contrastive_loss(normalized(images), normalized(texts), self.towers.logit_scale)}
+
+
+def has_negative_captions(example: Example) -> bool:
+    """Tell whether an example has an image, its caption, and a negative one at least."""
+    return len(example.images) in (1, 2) and len(example.captions) >= 2 and example.target is None
 
 
 def _keeps_its_size(name: str, parameter: Any) -> bool:

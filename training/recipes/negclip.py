@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,9 @@ from pydantic import Field
 
 from predictions.feeder import OpenPicture
 from training.examples import Example
-from training.losses import contrastive_loss, normalized
-from training.reading import embed_in_order
-from training.recipes.base import Batch, Precision, Recipe
-from training.recipes.contrastive import RIGHT_CAPTION, TwoTowers
+from training.reading import Batch, embed_in_order
+from training.recipes.base import Precision, Recipe
+from training.recipes.contrastive import RIGHT_CAPTION, NegativeCaptions, has_negative_captions
 from training.towers import load_towers
 
 COMMAND = "Source: the command in the README of mertyg/vision-language-models-are-bows."
@@ -64,15 +63,15 @@ class NegCLIP(Recipe):
     )
 
     def accepts(self, example: Example) -> bool:
-        return len(example.images) in (1, 2) and len(example.captions) >= 2 and example.target is None
+        return has_negative_captions(example)
 
-    def load(self, base: str, seed: int, device: str = "") -> "NegativeCaptions":
-        return NegativeCaptions(load_towers(base, self.families, device), nearest=self.nearest)
+    def load(self, base: str, seed: int, device: str = "") -> "NearestImages":
+        return NearestImages(load_towers(base, self.families, device), nearest=self.nearest)
 
 
 @dataclass
-class NegativeCaptions(TwoTowers):
-    """CLIP with negative captions. `nearest`: how many nearest images one is drawn from."""
+class NearestImages(NegativeCaptions):
+    """Negative captions, and beside each image one of those nearest to it. `nearest`: how many it is drawn from."""
 
     nearest: int = 0
     _examples: Sequence[Example] = ()
@@ -94,13 +93,7 @@ class NegativeCaptions(TwoTowers):
     def batch(self, examples: Sequence[Example], rng: random.Random) -> Batch:
         drawn = [rng.choice(near) for example in examples if (near := self._near.get(example.images[0]))]
         beside = [self._examples[number] for number in drawn]
-        every = [*examples, *beside]
-        captions = [example.captions[0] for example in every]
-        negative = [rng.choice(example.captions[1:]) for example in every]
-        return Batch(examples, [example.images[0] for example in every], [*captions, *negative])
-
-    def losses(self, batch: Batch, images: Any, texts: Any) -> dict[str, Any]:
-        return {"contrastive": contrastive_loss(normalized(images), normalized(texts), self.towers.logit_scale)}
+        return super().batch([*examples, *beside], rng)
 
     def after_step(self) -> None:
         self.towers.clamp_logit_scale()
