@@ -4,10 +4,11 @@ import hashlib
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.files import File
 from django.core.files.storage import default_storage
@@ -20,7 +21,7 @@ from background.work import RunningJob, Work
 from results.actions.releases import check_frozen, check_offered, frozen_rows
 from results.errors import CannotExport
 from results.exporting.rows import AcceptedInstance
-from results.exporting.training_examples import FOR_TRAINING, FOR_VALIDATION, example_of
+from results.exporting.training_examples import example_of, item_of
 from results.models import Release
 from results.queries.instances.accepted_items import instances_of_studies
 from studies.actions.projects.datasets import dataset_studies
@@ -29,9 +30,12 @@ from studies.wording import format_count
 from training.actions.runs import ExamplesFile, TrainingData, note_prepared, note_unprepared
 from training.errors import CannotTrain
 from training.examples import Example, to_line
+from training.leaks import Item, LeakCheck
 from training.messages import TRAINING, VALIDATION
 from training.models import TrainingRun
+from training.queries.protected import instance_id, protect, protected_items
 from training.recipes import Recipe, get_recipe
+from training.splits import FOR_TRAINING, FOR_VALIDATION
 from training.tasks import send_order
 
 # Percent of the examples that are held out for validation where the data have no split for it.
@@ -73,13 +77,13 @@ def _prepare(job: RunningJob) -> None:
         return
     try:
         with tempfile.TemporaryDirectory() as folder:
-            files = write_parts(_rows(run), get_recipe(run.recipe)(**run.options), run.seed, Path(folder), job)
-            stored = {part: _store(run, file) for part, file in files.items()}
+            parts = _Parts(run, get_recipe(run.recipe)(**run.options), Path(folder), job)
+            files = {part: _store(run, file) for part, file in parts.write().items()}
     except CannotTrain as error:
         raise Failed(str(error)) from error
     with transaction.atomic():
         job.check()
-        if note_prepared(run=run, files=stored, leaks={}):
+        if note_prepared(run=run, files=files, leaks=parts.leaks):
             send_order.delay_on_commit(run.pk)
 
 
@@ -97,6 +101,21 @@ def _rows(run: TrainingRun) -> Iterable[AcceptedInstance]:
     return frozen_rows(release, "instances")
 
 
+def released_items(project: Project, usable: Collection[str]) -> Iterator[Item]:
+    """Yield the items of the releases of `project` that are of other splits than those `usable`. Raises CannotTrain."""
+    for release in project.releases.exclude(file="").order_by("pk"):
+        try:
+            for row in frozen_rows(release, "instances"):
+                if row.split.lower() not in usable:
+                    instance = instance_id(project.slug, row.key)
+                    yield item_of(row, f"release {release.name}: {row.name}", instance)
+        except OSError as error:
+            raise CannotTrain(
+                f"The storage has lost the rows of the release {release.name}, so nobody can tell whether its test set "
+                "leaks. Restore the file from a backup."
+            ) from error
+
+
 class WrittenPart(NamedTuple):
     """A file of examples, and how many it has."""
 
@@ -104,67 +123,92 @@ class WrittenPart(NamedTuple):
     examples: int
 
 
-def write_parts(
-    rows: Iterable[AcceptedInstance], recipe: Recipe, seed: int, folder: Path, job: RunningJob
-) -> Mapping[str, WrittenPart]:
-    """Write the examples of `rows` by part. Raises CannotTrain if there is nothing to train on.
+class _Parts:
+    """The examples of a run by part, while they are written into a folder. `leaks`: part -> report, as plain JSON.
 
-    Splits such as test are left out. Without a split for validation, a tenth of the examples is held out, by a hash of
-    their first image and the seed.
+    Splits such as test are left out, and so is what leaks. Without a split for validation, a tenth of the examples is
+    held out, by a hash of their first image and the seed.
     """
-    counts: Counter[str] = Counter()
-    with ExitStack() as files:
-        paths = {part: folder / f"{part}.jsonl" for part in (TRAINING, VALIDATION, HELD_OUT)}
-        out = {part: files.enter_context(path.open("wb")) for part, path in paths.items()}
-        for part, example in _parts(rows, recipe, seed, counts, job):
-            out[part].write(to_line(example))
-            counts[part] += 1
-    if counts[HELD_OUT] and (counts[VALIDATION] or not counts[TRAINING]):
-        # There is a split for validation, or next to nothing.
-        with paths[TRAINING].open("ab") as training, paths[HELD_OUT].open("rb") as held_out:
-            shutil.copyfileobj(held_out, training)
-        counts[TRAINING] += counts.pop(HELD_OUT)
-    if not counts[TRAINING]:
-        raise CannotTrain(f"There is nothing to train on. {_why_nothing(counts, recipe)}")
-    validation = VALIDATION if counts[VALIDATION] else HELD_OUT
-    parts = {TRAINING: TRAINING, VALIDATION: validation}
-    return {part: WrittenPart(paths[name], counts[name]) for part, name in parts.items() if counts[name]}
 
+    def __init__(self, run: TrainingRun, recipe: Recipe, folder: Path, job: RunningJob) -> None:
+        self._run, self._recipe, self._folder, self._job = run, recipe, folder, job
+        self._counts: Counter[str] = Counter()
+        self.leaks: dict[str, Any] = {}
 
-def _parts(
-    rows: Iterable[AcceptedInstance], recipe: Recipe, seed: int, counts: Counter[str], job: RunningJob
-) -> Iterator[tuple[str, Example]]:
-    for number, row in enumerate(rows, start=1):
-        if number % REPORT_EVERY == 0:
-            job.advance(done=number)
-        counts["items"] += 1
-        split = row.split.lower()
-        if split not in FOR_TRAINING | FOR_VALIDATION:
-            counts["other splits"] += 1
-        elif (example := example_of(row)) is None:
-            counts["without pictures"] += 1
-        elif not recipe.accepts(example):
-            counts["refused"] += 1
-        elif split in FOR_VALIDATION:
-            yield VALIDATION, example
-        else:
-            yield HELD_OUT if _is_held_out(example, seed) else TRAINING, example
+    def write(self) -> Mapping[str, WrittenPart]:
+        """Write the examples by part. Raises CannotTrain if there is nothing to train on."""
+        counts = self._counts
+        paths = {part: self._folder / f"{part}.jsonl" for part in (TRAINING, VALIDATION, HELD_OUT)}
+        with ExitStack() as files:
+            out = {part: files.enter_context(path.open("wb")) for part, path in paths.items()}
+            for part, splits in ((TRAINING, FOR_TRAINING), (VALIDATION, FOR_VALIDATION)):
+                for example in self._without_leaks(part, splits):
+                    place = HELD_OUT if part == TRAINING and self._is_held_out(example) else part
+                    out[place].write(to_line(example))
+                    counts[place] += 1
+        if counts[HELD_OUT] and (counts[VALIDATION] or not counts[TRAINING]):
+            # There is a split for validation, or next to nothing.
+            with paths[TRAINING].open("ab") as training, paths[HELD_OUT].open("rb") as held_out:
+                shutil.copyfileobj(held_out, training)
+            counts[TRAINING] += counts.pop(HELD_OUT)
+        if not counts[TRAINING]:
+            raise CannotTrain(f"There is nothing to train on. {self._why_nothing()}")
+        validation = VALIDATION if counts[VALIDATION] else HELD_OUT
+        parts = {TRAINING: TRAINING, VALIDATION: validation}
+        return {part: WrittenPart(paths[name], counts[name]) for part, name in parts.items() if counts[name]}
 
+    def _without_leaks(self, part: str, splits: Collection[str]) -> Iterator[Example]:
+        """Yield the examples of some splits that do not leak; the report follows."""
+        examples = self._examples(part, splits)
+        first = next(examples, None)
+        if first is None:
+            return
+        # A model may be chosen, but not trained, by what is for validation.
+        is_validation = part == VALIDATION
+        usable = FOR_TRAINING | FOR_VALIDATION if is_validation else FOR_TRAINING
+        project = self._run.project
+        of_project = protected_items(Project.objects.filter(pk=project.pk), for_validation=is_validation)
+        protected, vectors_of = protect(chain(of_project, released_items(project, usable)), progress=self._job.advance)
+        check = LeakCheck(protected, vectors_of=vectors_of)
+        for example, _ in check.without_leaks(chain([first], examples), lambda each: each[1]):
+            yield example
+        report = check.report()
+        self._counts["leaking"] += report.leaking
+        self.leaks[part] = report.to_plain()
 
-def _is_held_out(example: Example, seed: int) -> bool:
-    digest = hashlib.sha256(f"{seed}/{example.images[0]}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") % 100 < HELD_OUT_PERCENT
+    def _examples(self, part: str, splits: Collection[str]) -> Iterator[tuple[Example, Item]]:
+        counts, project = self._counts, self._run.project.slug
+        for number, row in enumerate(_rows(self._run), start=1):
+            if number % REPORT_EVERY == 0:
+                self._job.advance(done=number)
+            is_counted = part == TRAINING
+            counts["items"] += is_counted
+            split = row.split.lower()
+            if split not in splits:
+                counts["other splits"] += is_counted and split not in FOR_VALIDATION
+            elif (example := example_of(row)) is None:
+                counts["without pictures"] += 1
+            elif not self._recipe.accepts(example):
+                counts["refused"] += 1
+            else:
+                yield example, item_of(row, row.name, instance_id(project, row.key))
 
+    def _is_held_out(self, example: Example) -> bool:
+        digest = hashlib.sha256(f"{self._run.seed}/{example.images[0]}".encode()).digest()
+        return int.from_bytes(digest[:4], "big") % 100 < HELD_OUT_PERCENT
 
-def _why_nothing(counts: Counter[str], recipe: Recipe) -> str:
-    items = format_count(counts["items"], "accepted item")
-    if not counts["items"]:
-        return "There are no accepted items yet. Wait until people accept some."
-    if lacking := counts["without pictures"]:
-        return f"Of {items}, {lacking:,} have no stored image or no caption. Import their images first."
-    if refused := counts["refused"]:
-        return f"{recipe.title} needs {recipe.needs}. Of {items}, {refused:,} lack that. Use another recipe."
-    return f"Of {items}, {counts['other splits']:,} are of other splits, such as test. Only others are trained on."
+    def _why_nothing(self) -> str:
+        counts, recipe = self._counts, self._recipe
+        items = format_count(counts["items"], "accepted item")
+        if not counts["items"]:
+            return "There are no accepted items yet. Wait until people accept some."
+        if lacking := counts["without pictures"]:
+            return f"Of {items}, {lacking:,} have no stored image or no caption. Import their images first."
+        if refused := counts["refused"]:
+            return f"{recipe.title} needs {recipe.needs}. Of {items}, {refused:,} lack that. Use another recipe."
+        if leaking := counts["leaking"]:
+            return f"Of {items}, {leaking:,} would leak what people answer for evaluation, or a test set."
+        return f"Of {items}, {counts['other splits']:,} are of other splits, such as test. Only others are trained on."
 
 
 def _store(run: TrainingRun, part: WrittenPart) -> ExamplesFile:

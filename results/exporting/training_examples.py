@@ -4,10 +4,9 @@ from results.exporting.pairs import pictures_of
 from results.exporting.rows import AcceptedInstance
 from studies.descriptions import SET, VIDEO
 from training.examples import Example
+from training.leaks import Item
+from training.source_ids import source_ids
 
-# Names of splits, in lower case. All others, such as test, are never trained on.
-FOR_TRAINING = frozenset({"", "train", "training"})
-FOR_VALIDATION = frozenset({"val", "valid", "validation", "dev"})
 # Roles of the image and the description of a part of an instance.
 IMAGE, CAPTION = "image", "caption"
 
@@ -39,3 +38,14 @@ def _description(row: AcceptedInstance) -> Example | None:
     if len(images) < len(shown) or target not in images or not text:
         return None
     return Example(row.name, images, (text,), images.index(target), row.type, row.subtype, row.type == VIDEO)
+
+
+def item_of(row: AcceptedInstance, name: str, instance: str) -> Item:
+    """Return what a check for leaks compares of an accepted item. `instance`: the id of its instance among sources."""
+    names = (each for image in row.images for each in (image.filename, image.source))
+    return Item(
+        name,
+        [caption for caption in row.captions.values() if caption],
+        [image.sha256 for image in row.images if image.sha256],
+        [instance, *source_ids(filter(None, names))],
+    )
