@@ -199,16 +199,18 @@ class _Parts:
 
     def _why_nothing(self) -> str:
         counts, recipe = self._counts, self._recipe
-        items = format_count(counts["items"], "accepted item")
         if not counts["items"]:
             return "There are no accepted items yet. Wait until people accept some."
+        of = f"of {format_count(counts['items'], 'accepted item')}"
         if lacking := counts["without pictures"]:
-            return f"Of {items}, {lacking:,} have no stored image or no caption. Import their images first."
+            return f"Without a stored image or a caption: {lacking:,} {of}. Import their images first."
         if refused := counts["refused"]:
-            return f"{recipe.title} needs {recipe.needs}. Of {items}, {refused:,} lack that. Use another recipe."
+            return f"{recipe.title} needs {recipe.needs}. Without that: {refused:,} {of}. Use another recipe."
         if leaking := counts["leaking"]:
-            return f"Of {items}, {leaking:,} would leak what people answer for evaluation, or a test set."
-        return f"Of {items}, {counts['other splits']:,} are of other splits, such as test. Only others are trained on."
+            return (
+                f"Left out, because they would leak what people answer for evaluation or a test set: {leaking:,} {of}."
+            )
+        return f"Of a split such as test, which is never trained on: {counts['other splits']:,} {of}."
 
 
 def _store(run: TrainingRun, part: WrittenPart) -> ExamplesFile:

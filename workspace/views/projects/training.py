@@ -133,6 +133,7 @@ def training_run(request: HttpRequest, run: TrainingRun) -> HttpResponse:
         "recipe": get_recipe(run.recipe) if run.recipe in RECIPES else None,
         "training": run.count(TRAINING),
         "validation": run.count(VALIDATION),
+        "leaks": list(run.leaks.items()),
         "charts": [(chart, rows[chart.name]) for chart in charts if chart.name in rows],
         "scores": [point for point in points if point.score is not None],
         "may": may_do(request, run.project),
