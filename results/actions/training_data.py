@@ -91,7 +91,7 @@ def _rows(run: TrainingRun) -> Iterable[AcceptedInstance]:
     """Return the accepted items that a run is trained on. Raises CannotTrain."""
     if run.source == TrainingRun.Source.PROJECT:
         return instances_of_studies(dataset_studies(run.project))
-    release = Release.objects.filter(pk=run.release_id, sha256=run.release_sha256).first()
+    release = run.project.releases.filter(pk=run.release_id or 0, sha256=run.release_sha256).first()
     if release is None:
         raise CannotTrain(
             f"The release {run.release_name} was deleted or changed since this was requested. Train on another release "

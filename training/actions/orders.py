@@ -183,7 +183,7 @@ def _finish(run: TrainingRun, outcome: Outcome, now: datetime) -> None:
     # Those whose predictions came before, from a file.
     Model.objects.filter(project=run.project, weights=identity["weights"]).update(is_trained_here=True)
     by = run.requested_by or run.by_name
-    told = {"model": run.name, "recipe": run.recipe, "examples": run.count(TRAINING)}
+    told: dict[str, Any] = {"model": run.name, "recipe": run.recipe, "examples": run.count(TRAINING)}
     record(project=run.project, what=What.MODEL_TRAINED, by=by, now=now, **told)
 
 

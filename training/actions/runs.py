@@ -121,7 +121,7 @@ def offered_bases(project: Project) -> list[str]:
     return [spec for spec in models_offered(project) if spec.partition(":")[0] in BASES]
 
 
-def _event_details(run: TrainingRun) -> dict[str, str]:
+def _event_details(run: TrainingRun) -> dict[str, Any]:
     return {"model": run.name, "recipe": run.recipe, "base": run.base, "data": run.data}
 
 
