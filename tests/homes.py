@@ -53,6 +53,7 @@ OF_RESULTS = (
 )
 ONE_AFTER_ANOTHER = (
     "tests/annotation/paying/test_killed_workers.py",
+    "tests/annotation/paying/test_paid_elsewhere.py",
     "tests/annotation/paying/test_paying_faults.py",
     "tests/annotation/paying/test_payment_decisions.py",
     "tests/annotation/paying/test_send_payments.py",

@@ -16,7 +16,7 @@ from results.queries.studies.progress import count_seats
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
 from studies.models import CompletionCode, Event, Outcome, Study
-from tests.factories import NOON, launch_study, make_member, make_project, sit_down
+from tests.factories import NOON, launch_study, make_member, make_project, make_submission, sit_down
 from tests.prolific import TOKEN, Local, local_platform
 
 pytestmark = pytest.mark.django_db
@@ -121,6 +121,53 @@ def test_refreshing_says_what_it_has_cost(local: Local, owner: Client) -> None:
     said = owner.post(f"{PAGE}refresh/", follow=True).content.decode()
     assert "Prolific says: USD 5.33 so far (USD 4.00 for people, USD 1.33 fee, USD 0.00 tax)." in said
     assert "1 of 3 taken" in text(owner)
+
+
+@pytest.fixture
+def practised() -> Study:
+    """A study of 4.00 whose practice can be failed."""
+    asked = [{"instance": "vase-2", "right": "candidate-0"}]
+    return launch_study(
+        time={"estimated_minutes": 20},
+        pay={"per_session": "4.00"},
+        answers=3,
+        instances=3,
+        practice={"questions": asked, "pass": 1, "rounds": 1},
+    )
+
+
+SCREEN_OUT = {"screen_out_reward": "0.50", "screen_out_places": "6"}
+
+
+def test_pay_for_failing_the_practice_is_drafted_priced_and_kept(
+    local: Local, practised: Study, client: Client
+) -> None:
+    """6 people at 0.50 are 3.00, and 1.00 fee; 3 rewards of 4.00 are 12.00, and 4.00 fee."""
+    ProlificAccount.objects.create(
+        project=practised.project, sealed_token=seal(TOKEN), user_id="5f00", workspace_id=WORKSPACE, saved_at=NOON
+    )
+    client.force_login(make_member(practised.project, "owner"))
+    assert "Pay people who fail the practice" in text(client, PAGE)
+    _, page = send(client, do="look", **SCREEN_OUT)
+    assert 'USD 20.00 <small class="muted">Prolific says: USD 12.00 for people, USD 4.00 fee and taxes' in page
+    assert "<dt>Screen-outs</dt><dd>USD 4.00" in page
+    for wrong, says in (
+        ({"screen_out_reward": "4.00"}, "Write an amount from 0.14 to less than the reward"),
+        ({"screen_out_reward": "0.13"}, "Write an amount from 0.14"),
+        ({"screen_out_places": ""}, "Write a number of people from 1"),
+        ({"screen_out_reward": ""}, "Write an amount from 0.14"),
+    ):
+        status, page = send(client, **SCREEN_OUT | wrong)
+        assert (status, says in page) == (409, True)
+    assert send(client, **SCREEN_OUT)[0] == 302
+    assert "<dt>Screen-outs</dt><dd>USD 4.00" in text(client, f"{PAGE}publish/")
+    page = text(client, PAGE)
+    assert 'name="screen_out_reward" value="0.50"' in page
+    assert 'name="screen_out_places" value="6"' in page
+
+
+def test_a_study_without_a_practice_that_can_be_failed_screens_nobody_out(local: Local, owner: Client) -> None:
+    assert "Pay people who fail the practice" not in text(owner, PAGE)
 
 
 WRONG = {
@@ -358,6 +405,32 @@ def test_more_places_on_prolific_than_are_open_here_are_said(local: Local, owner
     assert "People who arrive when no place is left are sent back." in text(owner)
     ProlificStudy.objects.update(places_taken=1)
     assert "People who arrive when no place is left are sent back." not in text(owner)
+
+
+def test_people_who_come_for_places_of_others_who_finished_are_said(local: Local, owner: Client, study: Study) -> None:
+    """Of 5 places, 3 are taken. Of the people who lost theirs, two had finished and one had not begun."""
+    send(owner, places="5")
+    owner.post(f"{PAGE}publish/")
+    row = ProlificStudy.objects.get()
+    ProlificStudy.objects.update(places_taken=3)
+    for number, state in enumerate(("finished", "finished", "waited")):
+        session = sit_down(study, f"60bf9310e8dec401be6e961{number}", state=state)
+        make_submission(row, session, f"66f000000000000000000b0{number}", "RETURNED", flag="place_lost")
+    page = text(owner)
+    assert "2 people finished here, but returned or timed out on Prolific." in page
+    assert "Prolific offers these places again, so 2 more people will come than you asked for." in page
+    assert "To avoid that, pause now." in page
+    ProlificStudy.objects.update(places_taken=2)
+    assert "so 2 more people will come than you asked for. To avoid that, pause when 3 of 5 places are" in text(owner)
+    ProlificStudy.objects.update(places_taken=4)
+    assert "so 1 more person will come than you asked for. To avoid that, pause now." in text(owner)
+    # Paused, or with all places taken, nobody more comes.
+    ProlificStudy.objects.update(places_taken=5)
+    assert "than you asked for" not in text(owner)
+    ProlificStudy.objects.update(places_taken=3)
+    assert "Pause now" in text(owner)
+    owner.post(f"{PAGE}pause/")
+    assert "than you asked for" not in text(owner)
 
 
 def test_a_closed_study_that_still_gets_people_is_said(local: Local, owner: Client, study: Study) -> None:
