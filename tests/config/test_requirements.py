@@ -11,18 +11,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = {
-    "config",
-    "simulation",
-    "workspace",
-    "results",
-    "annotation",
-    "making",
-    "evaluation",
-    "predictions",
-    "studies",
-    "training",
-}
+OURS = {"config", "simulation", "workspace", "results", "annotation", "making", "evaluation", "predictions", "studies"}
 OURS |= {"analytics", "background", "throttle", "training", "manage"}
 SCORERS = ROOT / "predictions" / "scorers"
 # What makers and filters load on workers with models.
