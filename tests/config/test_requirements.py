@@ -20,7 +20,7 @@ LANGUAGE_MODELS = ROOT / "making" / "language_models"
 TEXT_MODELS = ROOT / "making" / "text_models.py"
 # What trains models there.
 RECIPES = [ROOT / "training" / name for name in ("recipes", "checkpoints.py", "loop.py", "losses.py", "reading.py")]
-RECIPES += [ROOT / "training" / name for name in ("steps.py", "towers.py")]
+RECIPES += [ROOT / "training" / name for name in ("processes.py", "steps.py", "towers.py")]
 WITH_MODELS = (SCORERS, DIFFUSERS, LANGUAGE_MODELS, TEXT_MODELS, *RECIPES)
 TRAINING = ROOT / "simulation" / "demo" / "model_training.py"
 # Used only where it is installed (requirements.in says so).
