@@ -12,6 +12,7 @@ from annotation.models import Session
 from annotation.models.sessions import has_unlikely_times
 from results.actions.pseudonyms import name_annotators
 from results.queries.paying.study_money import study_money
+from results.queries.paying.switched_roles import reviewed_elsewhere
 from results.queries.paying.wages import study_wages
 from results.queries.people.payments_due import PersonOwed, all_amounts_due, owed_page, owed_sums
 from results.queries.studies.simulated_answers import all_simulated
@@ -39,6 +40,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "money": study_money(study),
         "wages": study_wages(study, fee.percent),
         "fee": fee,
+        "elsewhere": reviewed_elsewhere(study),
         "may": may_do(request, study.project),
     }
     return render(request, "results/results/owed.html", context)
