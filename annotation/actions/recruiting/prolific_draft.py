@@ -120,8 +120,8 @@ def _codes(study: Study, screen_out: ScreenOut | None) -> Iterator[bodies.Comple
     if study.design.lobby.either_role and study.fed_by is not None:
         for code in used_codes(study.fed_by):
             if reason := _RETURNED_BECAUSE.get(code.outcome):
-                action = bodies.RequestReturn(return_reason=reason)
-                yield bodies.CompletionCode(code=code.code, code_type="OTHER", actions=(action,), actor="participant")
+                returns = bodies.RequestReturn(return_reason=reason)
+                yield bodies.CompletionCode(code=code.code, code_type="OTHER", actions=(returns,), actor="participant")
     for code in used_codes(study):
         if code.outcome == Outcome.FAILED_CHECKS and screen_out:
             pays = bodies.PayScreenedOut(fixed_screen_out_reward=in_cents(screen_out.reward), slots=screen_out.places)
