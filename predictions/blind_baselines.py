@@ -15,7 +15,7 @@ from predictions.scorers import NoPicture, OpenPicture, problem_with_spec
 
 TEXT_ONLY, IMAGE_ONLY = "text-only", "image-only"
 _PARTS: Mapping[str, Part] = {TEXT_ONLY: "text", IMAGE_ONLY: "image"}
-LANGUAGE_MODEL = "hf:"
+LANGUAGE_MODEL, DETECTOR = "hf:", "detector:"
 NAME_WITH_VECTORS, VERSION_WITH_VECTORS = "Blind baseline: image only", "vectors-v2"
 
 
@@ -91,7 +91,8 @@ def problem_with(spec: str) -> str:
     part, name = part_seen(spec), spec.strip().partition(":")[2]
     if part is None or fitted_baseline(spec) is not None:
         return ""
-    if part == "text" and name.startswith(LANGUAGE_MODEL) and name != LANGUAGE_MODEL:
+    on_workers = (LANGUAGE_MODEL, DETECTOR) if part == "text" else (DETECTOR,)
+    if any(name.startswith(prefix) and name != prefix for prefix in on_workers):
         return ""
     with_models = {"text": f"{TEXT_ONLY}:hf:NAME", "image": f"{IMAGE_ONLY}:open_clip:ARCHITECTURE/TAG"}
     known = [*(each for each in FITTED_BASELINES if FITTED_BASELINES[each].part == part), with_models[part]]

@@ -1,11 +1,16 @@
 """Studies of ours that are published on a local platform, and people who come from there."""
 
 from datetime import datetime
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from django.contrib.auth.models import User
 
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session
 from annotation.actions.ending.platform_outcome import show_completion_code
+from annotation.actions.recruiting import prolific_studies
+from annotation.actions.recruiting.prolific_draft import Draft
 from annotation.actions.recruiting.submissions import read_study
 from annotation.models import ProlificAccount, ProlificStudy, Session, Submission
 from annotation.recruitment.prolific import bodies, entry
@@ -14,7 +19,7 @@ from simulation.prolific_double.server import WORKSPACE
 from studies.actions.completion_codes import completion_code
 from studies.models import Outcome, Project, Study
 from tests.annotation.test_pipeline import answer_all
-from tests.factories import NOON, fresh
+from tests.factories import NOON, PROLIFIC_DRAFT, fresh
 from tests.prolific import BY_RESEARCHER, TOKEN, Local, new_study
 
 PLACEHOLDERS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -32,6 +37,25 @@ def connect_to(project: Project) -> ProlificAccount:
         defaults={"sealed_token": seal(TOKEN), "user_id": "5f00", "workspace_id": WORKSPACE, "saved_at": NOON},
     )
     return account
+
+
+def drafted(study: Study, by: User, **changes: Any) -> ProlificStudy:
+    """Return a draft that Prolific has."""
+    draft = Draft(**{**vars(PROLIFIC_DRAFT), **changes})
+    row = prolific_studies.write_draft(study=study, draft=draft, by=by, now=NOON)
+    prolific_studies.send_draft(prolific_study=row, now=NOON)
+    return fresh(row)
+
+
+def published(study: Study, by: User, **changes: Any) -> ProlificStudy:
+    row = drafted(study, by, **changes)
+    prolific_studies.publish(prolific_study=row, by=by, now=NOON)
+    return fresh(row)
+
+
+def remote_studies(local: Local) -> list[dict[str, Any]]:
+    """Return the studies that the platform has."""
+    return local.double.store.list("study")
 
 
 def recruit_for(study: Study, local: Local, *, places: int = 3, **changes: object) -> ProlificStudy:

@@ -146,6 +146,7 @@ OF_OWN_ACCOUNT = named(
 DERIVED = named(
     """
     annotation/recruiting.encrypt_again: encrypt_ids_again encrypt_tokens_again
+    annotation/recruiting.prolific_account: note_clock
     annotation/recruiting.prolific_studies: refresh update_people
     predictions/duplicates: below compare_again embedding_in_use look_for_new
     results/cached_statistics: drop look_up compute_now make

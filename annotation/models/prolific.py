@@ -26,6 +26,9 @@ class ProlificAccount(NumberedRow):
     webhooks_confirmed_at = models.DateTimeField(
         null=True, blank=True, help_text="When Prolific confirmed that it sends webhooks here."
     )
+    clock_ahead = models.IntegerField(
+        default=0, db_default=0, help_text="Seconds that Prolific's clock is ahead of this site's, as last measured."
+    )
     saved_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -50,6 +53,13 @@ class ProlificStudy(NumberedRow):
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="prolific_studies")
     remote_id = models.CharField(max_length=100, blank=True, help_text="Its id at Prolific. Empty: not created there.")
+    workspace_id = models.CharField(
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The workspace in which it was last drafted; it stays there. Empty: that of the account.",
+    )
     internal_name = models.CharField(
         max_length=100,
         unique=True,

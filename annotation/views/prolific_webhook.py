@@ -7,6 +7,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from annotation.actions.recruiting import webhooks
+from annotation.actions.recruiting.prolific_account import clocks
 from annotation.recruitment.prolific.webhooks import EVENT_ID, BadWebhook, ForgedWebhook, read_event
 from annotation.tasks import read_prolific_study
 
@@ -25,13 +26,14 @@ def receive_webhook(request: HttpRequest, token: str) -> HttpResponse:
         return _say(413, "The body is too large.")
     event_id = request.headers.get(EVENT_ID, "")
     try:
-        event = read_event(request.body, request.headers, secret=webhooks.key_of(account), now=now)
+        key = webhooks.key_of(account)
+        event = read_event(request.body, request.headers, secret=key, clocks=clocks(account, now=now))
     except ForgedWebhook as error:
         return _say(401, str(error))
     except BadWebhook as error:
         return _say(400, str(error))
-    if not 0 < len(event_id) <= webhooks.LONGEST_ID:
-        return _say(400, f"The header {EVENT_ID} is missing.")
+    if not 0 < len(event_id) <= webhooks.LONGEST_ID or not event_id.isprintable():
+        return _say(400, f"The header {EVENT_ID} must have 1 to {webhooks.LONGEST_ID} printable characters.")
     for study in webhooks.receive(account=account, event=event, event_id=event_id, now=now):
         read_prolific_study.delay_on_commit(study)
     return _say(200, "")

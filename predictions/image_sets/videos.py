@@ -22,6 +22,11 @@ PICTURES_AHEAD = 64
 _SHOT = re.compile(r"[-_ ]shot[-_ ]?\d+([-_]\d+)?$", re.IGNORECASE)
 
 
+def video_of(name: str) -> str:
+    """Return the video that a directory of frames or a file of one shot is from: its name without the shot."""
+    return _SHOT.sub("", name)
+
+
 class CannotRead(NoPicture):
     """A video or image cannot be read; the message is for people and says what to do."""
 
@@ -65,7 +70,7 @@ class Video:
 
     @property
     def source(self) -> str:
-        return _SHOT.sub("", self.path.stem)
+        return video_of(self.path.stem)
 
     def shots(self) -> Sequence[Shot]:
         cv2, scenedetect = _readers()
@@ -116,7 +121,7 @@ class FramesFolder:
 
     @property
     def source(self) -> str:
-        return _SHOT.sub("", self.path.name)
+        return video_of(self.path.name)
 
     def shots(self) -> Sequence[Shot]:
         numbers = [number for number, _ in self._files()]

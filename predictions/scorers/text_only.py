@@ -11,6 +11,7 @@ from typing import Any
 
 from predictions.feeder import NoPicture, OpenPicture
 from predictions.scorers.base import CannotLoad, ModelIdentity, Scorer, first_line, require_library
+from predictions.scorers.detector import PREFIX, TEXT, Detector, load_detector
 from predictions.scorers.torch_models import (
     OF_A_MEAN,
     device_of_this_machine,
@@ -80,8 +81,10 @@ class LanguageModel(Scorer):
         return TRIALS / max(perf_counter() - begun, 1e-6)
 
 
-def load(rest: str) -> LanguageModel:
-    """Load the language model that hf:NAME or hf:FOLDER names. Raises CannotLoad."""
+def load(rest: str) -> LanguageModel | Detector:
+    """Load the language model that hf:NAME or hf:FOLDER names, or the detector of detector:FILE. Raises CannotLoad."""
+    if rest.startswith(PREFIX):
+        return load_detector(TEXT, rest.removeprefix(PREFIX))
     name = rest.removeprefix(LIBRARY)
     if not rest.startswith(LIBRARY) or not name:
         raise CannotLoad(

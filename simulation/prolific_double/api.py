@@ -5,19 +5,16 @@ Its bodies are written by hand and not made by our client's models, so that a mi
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from simulation.prolific_double.platform import Platform
+from simulation.prolific_double.routes import ROUTES, Call, Result, error, page_of, route
 from simulation.prolific_double.rules import Refusal, amount_of, fee_of, new_id
 from simulation.prolific_double.store import Document
 from simulation.prolific_double.switches import Switch
 
-PAGE_SIZE = 20
-SMALL_PAGE = 5
 WORKSPACE_TITLE = "Workspace of the local platform"
 SECOND_WORKSPACE = "5f00000000000000000000bc"
 EVENT_TYPES = ("submission.status.change", "study.status.change")
@@ -64,61 +61,6 @@ FILTERS = (
 PEOPLE = 10_000
 
 
-@dataclass(frozen=True)
-class Call:
-    """A request: the ids in its path, its query, its JSON, and its address without the query."""
-
-    platform: Platform
-    ids: tuple[str, ...]
-    query: Mapping[str, str]
-    body: Document
-    address: str
-
-    @property
-    def id(self) -> str:
-        return self.ids[0]
-
-    def need(self, *fields: str) -> None:
-        """Raise Refusal if the body lacks a field."""
-        if missing := {name: ["This field is required."] for name in fields if name not in self.body}:
-            raise Refusal(missing)
-
-
-@dataclass(frozen=True)
-class Result:
-    """What an address answers; body None: nothing."""
-
-    body: Any
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Route:
-    """`has_plain_errors`: whether its error bodies are not wrapped in `error`, which the description has for some."""
-
-    method: str
-    path: re.Pattern[str]
-    answer: Callable[[Call], Result]
-    has_plain_errors: bool
-
-
-ROUTES: list[Route] = []
-
-
-def route(
-    method: str, path: str, *, has_plain_errors: bool = False
-) -> Callable[[Callable[[Call], Result]], Callable[[Call], Result]]:
-    """Register a function for a path with {} where the ids are."""
-    pattern = re.compile(re.escape(f"/api/v1{path}").replace(r"\{\}", "([^/]+)"))
-
-    def register(answer: Callable[[Call], Result]) -> Callable[[Call], Result]:
-        ROUTES.append(Route(method, pattern, answer, has_plain_errors))
-        return answer
-
-    return register
-
-
 def answer(platform: Platform, method: str, path: str, query: Mapping[str, str], body: Document, host: str) -> Result:
     """Answer a request whose token was checked."""
     for one in ROUTES:
@@ -128,42 +70,6 @@ def answer(platform: Platform, method: str, path: str, query: Mapping[str, str],
             except Refusal as refusal:
                 return error(refusal.status, refusal.detail, is_plain=one.has_plain_errors)
     return error(404, "Not found.")
-
-
-def error(status: int, detail: Any, *, is_plain: bool = False, headers: Mapping[str, str] | None = None) -> Result:
-    titles = {400: "Bad request", 401: "Authentication failed", 404: "Not found", 429: "Too many requests"}
-    inner = {
-        "status": status,
-        "error_code": 140000 + status,
-        "title": titles.get(status, "Error"),
-        "detail": detail,
-        "additional_information": "",
-        "traceback": "",
-        "interactive": False,
-    }
-    return Result(inner if is_plain else {"error": inner}, status, headers or {})
-
-
-def _page(call: Call, items: list[Document]) -> Result:
-    """Return the page of a list that is asked for, with its links. A page past the end is not found."""
-    asked = int(call.query.get("page_size") or PAGE_SIZE)
-    size = SMALL_PAGE if call.platform.switches.is_on(Switch.SMALL_PAGES) else asked
-    page, last = int(call.query.get("page") or 1), max(-(-len(items) // size), 1)
-    if page > last:
-        raise Refusal("Invalid page.", status=404)
-
-    def link(number: int, title: str) -> dict[str, str | None]:
-        href = f"{call.address}?{urlencode({**call.query, 'page': number, 'page_size': size})}"
-        return {"href": href if 1 <= number <= last else None, "title": title}
-
-    links = {
-        "self": link(page, "Current"),
-        "next": link(page + 1, "Next"),
-        "previous": link(page - 1, "Previous"),
-        "last": link(last, "Last"),
-    }
-    results = items[(page - 1) * size : page * size]
-    return Result({"results": results, "_links": links, "meta": {"count": len(items)}})
 
 
 # The account
@@ -180,29 +86,28 @@ def list_workspaces(call: Call) -> Result:
     workspaces = [{"id": call.platform.workspace, "title": WORKSPACE_TITLE}]
     if call.platform.switches.is_on(Switch.SECOND_WORKSPACE):
         workspaces.append({"id": SECOND_WORKSPACE, "title": "Second workspace of the local platform"})
-    return _page(call, workspaces)
+    return page_of(call, workspaces)
 
 
 @route("GET", "/workspaces/{}/projects/")
 def list_projects(call: Call) -> Result:
-    _check_workspace(call, call.id)
-    return _page(call, call.platform.store.list("project"))
+    return page_of(call, _of_workspace(call, "project", call.id))
 
 
 @route("POST", "/workspaces/{}/projects/")
 def create_project(call: Call) -> Result:
     _check_workspace(call, call.id)
     call.need("title")
-    project = {"id": new_id(), "title": call.body["title"], "type": "PRIVATE"}
+    project = {"id": new_id(), "title": call.body["title"], "type": "PRIVATE", "workspace": call.id}
     call.platform.store.write("project", project)
     return Result(project, 201)
 
 
 @route("GET", "/workspaces/{}/balance/")
 def read_balance(call: Call) -> Result:
-    if call.id == SECOND_WORKSPACE and call.platform.switches.is_on(Switch.SECOND_WORKSPACE):
-        return Result({"currency_code": call.platform.currency(), "total_balance": 0, "available_balance": 0})
     _check_workspace(call, call.id)
+    if call.id == SECOND_WORKSPACE:
+        return Result({"currency_code": call.platform.currency(), "total_balance": 0, "available_balance": 0})
     return Result(
         {
             "currency_code": call.platform.currency(),
@@ -213,8 +118,15 @@ def read_balance(call: Call) -> Result:
 
 
 def _check_workspace(call: Call, workspace: Any) -> None:
-    if workspace != call.platform.workspace:
+    has_second = call.platform.switches.is_on(Switch.SECOND_WORKSPACE)
+    if workspace != call.platform.workspace and not (has_second and workspace == SECOND_WORKSPACE):
         raise Refusal("No Workspace matches the given query.", status=404)
+
+
+def _of_workspace(call: Call, kind: str, workspace: Any) -> list[Document]:
+    _check_workspace(call, workspace)
+    first = call.platform.workspace
+    return [one for one in call.platform.store.list(kind) if one.get("workspace", first) == workspace]
 
 
 # Studies
@@ -227,7 +139,7 @@ def create_study(call: Call) -> Result:
 
 @route("GET", "/studies/", has_plain_errors=True)
 def list_studies(call: Call) -> Result:
-    return _page(call, [_study(call.platform, study) for study in call.platform.store.list("study")])
+    return page_of(call, [_study(call.platform, study) for study in call.platform.store.list("study")])
 
 
 @route("GET", "/studies/{}/cost/", has_plain_errors=True)
@@ -301,7 +213,7 @@ def list_submissions(call: Call) -> Result:
         }
         for one in all_
     ]
-    return _page(call, items)
+    return page_of(call, items)
 
 
 @route("GET", "/submissions/{}/")
@@ -358,15 +270,16 @@ def approve_in_bulk(call: Call) -> Result:
 
 @route("GET", "/participant-groups/")
 def list_groups(call: Call) -> Result:
-    _check_workspace(call, call.query.get("workspace_id"))
-    return _page(call, [_group(call, group) for group in call.platform.store.list("group")])
+    groups = _of_workspace(call, "group", call.query.get("workspace_id"))
+    return page_of(call, [_group(call, group) for group in groups])
 
 
 @route("POST", "/participant-groups/")
 def create_group(call: Call) -> Result:
     call.need("name", "workspace_id")
     _check_workspace(call, call.body["workspace_id"])
-    group = call.platform.create_group(call.body["name"], call.body.get("participant_ids", []))
+    people, workspace = call.body.get("participant_ids", []), call.body["workspace_id"]
+    group = call.platform.create_group(call.body["name"], people, workspace=workspace)
     return Result(_group(call, group), 201)
 
 
@@ -375,7 +288,7 @@ def _group(call: Call, group: Document) -> Document:
         "id": group["id"],
         "name": group["name"],
         "project_id": None,
-        "workspace_id": call.platform.workspace,
+        "workspace_id": group.get("workspace", call.platform.workspace),
         "organisation_id": None,
         "description": None,
         "participant_count": len(group["members"]),
@@ -386,7 +299,7 @@ def _group(call: Call, group: Document) -> Document:
 
 @route("GET", "/participant-groups/{}/participants/")
 def list_members(call: Call) -> Result:
-    return _page(call, call.platform.group(call.id)["members"])
+    return page_of(call, call.platform.group(call.id)["members"])
 
 
 @route("POST", "/participant-groups/{}/participants/")
@@ -406,7 +319,7 @@ def remove_members(call: Call) -> Result:
 
 @route("GET", "/filters/")
 def list_filters(call: Call) -> Result:
-    return _page(call, list(FILTERS))
+    return page_of(call, list(FILTERS))
 
 
 @route("POST", "/eligibility-count/")
@@ -420,8 +333,8 @@ def count_eligible(call: Call) -> Result:
 
 @route("POST", "/hooks/secrets/")
 def create_secret(call: Call) -> Result:
-    _check_workspace(call, call.body.get("workspace_id"))
-    workspace = call.platform.workspace
+    workspace = str(call.body.get("workspace_id"))
+    _check_workspace(call, workspace)
     call.platform.store.write("secret", {"id": workspace, "value": f"{new_id()}{new_id()}"})
     secret = call.platform.store.find("secret", workspace)
     return Result({"id": new_id(), "value": secret and secret["value"], "workspace_id": workspace}, 201)
@@ -429,7 +342,7 @@ def create_secret(call: Call) -> Result:
 
 @route("GET", "/hooks/subscriptions/")
 def list_subscriptions(call: Call) -> Result:
-    return _page(call, [_subscription(one) for one in call.platform.store.list("subscription")])
+    return page_of(call, [_subscription(one) for one in call.platform.store.list("subscription")])
 
 
 @route("POST", "/hooks/subscriptions/")
@@ -447,7 +360,7 @@ def subscribe(call: Call) -> Result:
         "event_type": event_type,
         "target_url": url,
         "is_enabled": False,
-        "workspace_id": call.platform.workspace,
+        "workspace_id": call.body["workspace_id"],
         "secret": new_id(),
     }
     call.platform.store.write("subscription", subscription)
@@ -477,7 +390,7 @@ def _subscription(subscription: Document) -> Document:
 
 @route("GET", "/messages/", has_plain_errors=True)
 def list_messages(call: Call) -> Result:
-    return _page(call, call.platform.store.list("message"))
+    return page_of(call, call.platform.store.list("message"))
 
 
 @route("POST", "/messages/", has_plain_errors=True)

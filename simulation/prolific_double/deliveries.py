@@ -36,15 +36,16 @@ class Deliveries:
             return
         for subscription in platform.store.list("subscription"):
             if subscription["is_enabled"] and subscription["event_type"] == event["event_type"]:
-                self._queue(event, subscription["target_url"])
+                self._queue(event, subscription)
 
-    def _queue(self, event: Document, url: str) -> None:
+    def _queue(self, event: Document, subscription: Document) -> None:
         switches, now = self._platform.switches, self._platform.now()
         due = now + (LATE if switches.use(Switch.WEBHOOKS_LATE) else timedelta())
         due += HELD_BACK if switches.is_on(Switch.WEBHOOKS_UNORDERED) else timedelta()
         delivery = {
             "event_id": new_id(),
-            "url": url,
+            "url": subscription["target_url"],
+            "workspace": subscription["workspace_id"],
             "body": json.dumps(event),
             "happened_at": self._displayed_now(),
             "due": due.timestamp(),
@@ -92,7 +93,7 @@ class Deliveries:
     def _send(self, delivery: Document) -> bool:
         """Whether a delivery was answered with a 2xx."""
         with self._lock:
-            secret = self._platform.store.find("secret", self._platform.workspace)
+            secret = self._platform.store.find("secret", delivery.get("workspace", self._platform.workspace))
             timestamp = str(self._displayed_now())
         key = "forged" if delivery["is_forged"] or secret is None else secret["value"]
         body = delivery["body"].encode()

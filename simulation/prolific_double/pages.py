@@ -10,8 +10,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader
 
-from simulation.prolific_double.api import Result
 from simulation.prolific_double.platform import Platform
+from simulation.prolific_double.routes import Result
 from simulation.prolific_double.rules import Refusal, new_id
 from simulation.prolific_double.store import Document
 from simulation.prolific_double.switches import ALWAYS, BY_KEY, Switch

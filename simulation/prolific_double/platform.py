@@ -356,8 +356,8 @@ class Platform:
             return group
         raise Refusal("No ParticipantGroup matches the given query.", status=404)
 
-    def create_group(self, name: str, participants: Collection[str]) -> Document:
-        group: Document = {"id": new_id(), "name": name, "members": []}
+    def create_group(self, name: str, participants: Collection[str], *, workspace: str) -> Document:
+        group: Document = {"id": new_id(), "name": name, "members": [], "workspace": workspace}
         self.store.write("group", group)
         return self.add_to_group(group["id"], participants)
 

@@ -1,6 +1,7 @@
 """The HTTP server of the local platform: the API, the pages, and the work that time brings."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -11,9 +12,9 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from simulation.prolific_double import api, pages, signed_links
-from simulation.prolific_double.api import Result
 from simulation.prolific_double.deliveries import Deliveries
 from simulation.prolific_double.platform import Platform
+from simulation.prolific_double.routes import Result, error
 from simulation.prolific_double.rules import FIRST_BALANCE
 from simulation.prolific_double.store import Document, Store
 from simulation.prolific_double.switches import Switch
@@ -105,10 +106,16 @@ class Double:
                     result = pages.answer(self.platform, method, path, query, body, headers)
             except (KeyError, TypeError, ValueError) as trouble:
                 self.store.rollback()
-                return api.error(400, f"The request cannot be read: {trouble!r}.")
+                return error(400, f"The request cannot be read: {trouble!r}.")
             is_lost = is_api and self.platform.switches.use(Switch.REPLY_LOST)
             self.store.commit()
         return None if is_lost else result
+
+    def clock(self) -> float:
+        """Return the time that headers have, in seconds since 1970."""
+        with self._lock:
+            platform = self.platform
+            return time.time() if self._stopped.is_set() else platform.display(platform.now()).timestamp()
 
     def _refuse(self, headers: Any, *, needs_token: bool) -> Result | None:
         """Return the answer of a switch, or to a wrong token."""
@@ -124,11 +131,11 @@ class Double:
         if Switch.SLOW in used:
             self._stopped.wait(self._slow_seconds)
         if Switch.AWAY in used:
-            return api.error(503, "The service is not available.")
+            return error(503, "The service is not available.")
         if Switch.RATE_LIMITED in used:
-            return api.error(429, "Request was throttled.", headers={"Retry-After": "1"})
+            return error(429, "Request was throttled.", headers={"Retry-After": "1"})
         if needs_token and (Switch.TOKEN_REVOKED in used or headers.get("Authorization") != f"Token {self._token}"):
-            return api.error(401, "Invalid token.")
+            return error(401, "Invalid token.")
         return None
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
@@ -163,6 +170,9 @@ class Double:
                 self.wfile.write(data)
 
             do_GET = do_POST = do_PATCH = do_DELETE = handle_any
+
+            def date_time_string(self, timestamp: float | None = None) -> str:
+                return super().date_time_string(double.clock() if timestamp is None else timestamp)
 
             def log_message(self, format: str, *arguments: Any) -> None:
                 """Say nothing: the page shows what happens."""

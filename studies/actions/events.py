@@ -117,6 +117,7 @@ class What(StrEnum):
     PROLIFIC_STUDY_DRAFTED = "prolific study drafted"
     PROLIFIC_STUDY_CHANGED = "prolific study changed"
     PROLIFIC_STUDY_PUBLISHED = "prolific study published"
+    PROLIFIC_STUDY_STARTED = "prolific study started"
     PROLIFIC_STUDY_PAUSED = "prolific study paused"
     PROLIFIC_STUDY_RESUMED = "prolific study resumed"
     PROLIFIC_PLACES_ADDED = "prolific places added"

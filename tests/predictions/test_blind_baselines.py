@@ -27,6 +27,8 @@ def test_only_options_of_the_part_are_seen_and_none_is_neither_text_nor_picture(
         ("text-only:ngrams", "text", True),
         (" image-only:colour-and-gradient ", "image", True),
         ("text-only:hf:gpt2", "text", False),
+        ("text-only:detector:/models/text.pt", "text", False),
+        ("image-only:detector:/models/image.pt", "image", False),
         ("image-only:open_clip:ViT-B-32/openai", "image", True),
         (" image-only: onnx:demo ", "image", True),
         ("open_clip:ViT-B-32/openai", None, False),

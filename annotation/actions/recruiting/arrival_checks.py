@@ -17,7 +17,8 @@ from django.utils.translation import gettext
 from annotation.actions import sessions
 from annotation.actions.arriving import suspicious_arrivals
 from annotation.actions.recruiting import reconciliation, signing_keys
-from annotation.actions.recruiting.prolific_account import connect
+from annotation.actions.recruiting.prolific_account import clocks, connect
+from annotation.actions.recruiting.prolific_studies import workspace_of
 from annotation.actions.recruiting.reconciliation import There
 from annotation.errors import CannotTakePart, LinkExpired, OtherPerson
 from annotation.models import Annotator, EntryEvent, Identity, ProlificAccount, ProlificStudy, Session, SessionState
@@ -57,6 +58,7 @@ class _Expected:
 
     account: ProlificAccount
     own: frozenset[str]
+    workspace: str
     is_signed: bool
 
 
@@ -94,8 +96,10 @@ def _verify(token: str, arrival: Arrival, expected: _Expected, now: datetime) ->
     try:
         client = connect(expected.account, seconds=SECONDS)
         with client.within(SECONDS):
-            link = signed_links.Link(arrival.query, arrival.host, expected.account.workspace_id)
-            return signing_keys.is_signed(token, client=client, link=link, now=now)
+            link = signed_links.Link(arrival.query, arrival.host, expected.workspace)
+            # A link expires when it has expired by both clocks.
+            earlier = min(clocks(expected.account, now=now))
+            return signing_keys.is_signed(token, client=client, link=link, now=earlier)
     except ProlificError as error:
         logger.info("Prolific's keys cannot be read: %s", error.sentence)
         return False
@@ -130,12 +134,16 @@ def _expected(arrival: Arrival) -> _Expected | None:
     account = ProlificAccount.objects.filter(project=arrival.study.project_id).first()
     if account is None:
         return None
-    published = ProlificStudy.objects.filter(study=arrival.study, published_at__isnull=False).exclude(remote_id="")
-    own = dict(published.values_list("remote_id", "details"))
-    if not own and arrival.entry.study_id not in arrival.study.design.recruitment.prolific_study_ids:
+    ours = {one.remote_id: one for one in ProlificStudy.objects.filter(study=arrival.study).exclude(remote_id="")}
+    published = frozenset(id_ for id_, one in ours.items() if one.published_at)
+    # A draft may have been published on Prolific's own page a moment ago.
+    known = {*ours, *arrival.study.design.recruitment.prolific_study_ids}
+    if not published and arrival.entry.study_id not in known:
         return None
-    is_signed = bool(own.get(arrival.entry.study_id, {}).get("is_external_study_url_secure"))
-    return _Expected(account, frozenset(own), is_signed)
+    one = ours.get(arrival.entry.study_id)
+    workspace = workspace_of(one, account) if one else account.workspace_id
+    is_signed = bool(one and one.details.get("is_external_study_url_secure"))
+    return _Expected(account, published, workspace, is_signed)
 
 
 def _fits(submission: bodies.Submission, entry: Entry) -> bool:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 
 from annotation.models import Payment, ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific.client import Client
@@ -20,6 +21,8 @@ from studies.wording import format_count
 
 # Somebody waits for the page meanwhile: for one response, and for all of them.
 SECONDS, SECONDS_IN_ALL = 10, 30
+# In seconds: differences that may be the network's, and the longest that is stored.
+_SAME, _LONGEST_AHEAD = 5, 1_000_000_000
 NOT_CONNECTED = "The project has no Prolific API token. An owner can save one under Settings, Prolific."
 # Of a workspace that has just been chosen.
 NO_WEBHOOKS: Mapping[str, Any] = {"sealed_webhook_key": "", "webhooks_confirmed_at": None}
@@ -78,6 +81,33 @@ def find_owner(client: Client) -> Owner:
             balance = client.read_balance(workspace.id)
             wallets.append(Wallet(workspace.title, balance.currency_code, balance.available_balance, workspace.id))
     return Owner(user.id[:100], user.name[:200], tuple(wallets))
+
+
+def note_clock(*, project: Project, client: Client) -> None:
+    """Note how far Prolific's clock is ahead of this site's, as the last response to a client said."""
+    if client.clock_ahead is None:
+        return
+    seconds = max(-_LONGEST_AHEAD, min(round(client.clock_ahead), _LONGEST_AHEAD))
+    about_same = Q(clock_ahead__range=(seconds - _SAME, seconds + _SAME))
+    ProlificAccount.objects.filter(project=project).exclude(about_same).update(clock_ahead=seconds)
+
+
+def clocks(account: ProlificAccount, *, now: datetime) -> tuple[datetime, datetime]:
+    """Return the time of this site, and Prolific's."""
+    return now, now + timedelta(seconds=account.clock_ahead)
+
+
+def clock_difference(account: ProlificAccount) -> str:
+    """Return in a sentence that the clocks of this site and of Prolific differ; "" if they hardly do."""
+    minutes = round(abs(account.clock_ahead) / 60)
+    if not minutes:
+        return ""
+    way = "behind" if account.clock_ahead > 0 else "ahead of"
+    return (
+        f"The clock of this site is {format_count(minutes, 'minute')} {way} Prolific’s. Lineup allows for the "
+        "difference: webhooks and signed links still work, and studies are read every minute. Ask whoever runs the "
+        "site to correct its clock."
+    )
 
 
 def connect_project(project: Project, *, attempts: int = 1) -> Client:

@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.actions.arriving.eligibility import check
 from annotation.errors import NotEligible
-from annotation.models import Annotator, GroupMember, Removal, Session, SessionState
+from annotation.models import Annotator, GroupMember, ProlificStudy, Removal, Session, SessionState
 from annotation.models.sessions import TAKEN_PART
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.client import Client
@@ -19,7 +19,9 @@ from annotation.recruitment.prolific.connection import ProlificError
 from annotation.recruitment.prolific.entry import PROVIDER
 from background.sealed_secrets import CannotUnseal
 from studies.eligibility import bars_questions
+from studies.errors import StudyError
 from studies.models import Study
+from studies.wording import format_count
 
 BLOCKLIST, ALLOWLIST = "participant_group_blocklist", "participant_group_allowlist"
 # Participants sent in one request.
@@ -98,24 +100,58 @@ def participant_ids(annotators: Collection[int]) -> list[str]:
     return [id_ for id_ in ids if _PARTICIPANT.fullmatch(id_)]
 
 
-def send_people(client: Client, *, study: Study, workspace: str) -> tuple[bodies.SelectFilter, ...]:
+def send_people(
+    client: Client,
+    *,
+    study: Study,
+    workspace: str,
+    chosen: Sequence[bodies.ChosenFilter] = (),
+    needs_somebody: bool = False,
+) -> tuple[bodies.SelectFilter, ...]:
     """Bring our groups for `study` on Prolific up to date, and return the filters that use them.
 
-    Twice equals once: a group is found by its name. Raises ProlificError.
+    Of the people whom the rules let in, only those are let in who are in the groups that a researcher has `chosen` to
+    allow, too. needs_somebody: refuse if there is nobody who is both.
+
+    Twice equals once: a group is found by its name. Raises ProlificError, and StudyError.
     """
     people = find_people(study)
-    wanted = [(BLOCKLIST, "keep out", people.kept_out)]
+    wanted = [(BLOCKLIST, "keep out", participant_ids(people.kept_out))]
     if people.let_in is not None:
-        wanted.append((ALLOWLIST, "only these", people.let_in))
+        let_in = participant_ids(people.let_in)
+        allowed = _allowed(client, chosen)
+        both = let_in if allowed is None else [id_ for id_ in let_in if id_ in allowed]
+        if needs_somebody and let_in and not both:
+            raise StudyError(
+                f"The study’s rules let {format_count(len(let_in), 'known participant')} in, and none of them is in "
+                "the participant groups that you allow. Allow another group, or none."
+            )
+        wanted.append((ALLOWLIST, "only these", both))
     groups = {group.name: group.id for group in client.list_groups(workspace) if not group.is_deleted}
     filters = []
-    for filter_id, what, annotators in wanted:
-        name, ids = f"{group_prefix(study)}: {what}", participant_ids(annotators)
+    for filter_id, what, ids in wanted:
+        name = f"{group_prefix(study)}: {what}"
         if name not in groups:
             groups[name] = client.create_group(workspace, name=name, participants=ids[:BATCH]).id
         _fit_members(client, groups[name], ids)
         filters.append(bodies.SelectFilter(filter_id=filter_id, selected_values=(groups[name],)))
     return tuple(filters)
+
+
+def allows_groups(prolific_study: ProlificStudy) -> bool:
+    """Whether a researcher has chosen groups, so that nobody else may take part."""
+    return any(one["filter_id"] == ALLOWLIST for one in prolific_study.details.get("filters", ()))
+
+
+def _allowed(client: Client, chosen: Sequence[bodies.ChosenFilter]) -> frozenset[str] | None:
+    """Return who is in one of the groups that are allowed; None if no group is, so that anybody may come."""
+    groups = [
+        group
+        for one in chosen
+        if isinstance(one, bodies.SelectFilter) and one.filter_id == ALLOWLIST
+        for group in one.selected_values
+    ]
+    return frozenset(id_ for group in groups for id_ in client.list_group_members(group)) if groups else None
 
 
 def group_prefix(study: Study) -> str:
@@ -138,7 +174,7 @@ def join_filters(
 ) -> tuple[bodies.ChosenFilter, ...]:
     """Return both lists as one: Prolific has each filter once.
 
-    Of groups that are allowed, a person must be in one of each list; Prolific cannot say so, and ours decides.
+    A person must be in a group of each list that allows groups. Prolific cannot say so, and ours has only these people.
     """
     joined = {one.filter_id: one for one in chosen}
     for one in ours:

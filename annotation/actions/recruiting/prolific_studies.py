@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from annotation.actions.recruiting.prolific_account import NOT_CONNECTED, SECONDS_IN_ALL, connect
-from annotation.actions.recruiting.prolific_draft import Draft, body_of, current_body
+from annotation.actions.recruiting.prolific_draft import Draft, body_of, current_body, stored_body
 from annotation.actions.recruiting.prolific_people import join_filters, send_people
 from annotation.models import ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific import bodies
@@ -34,7 +34,8 @@ CREATION = timedelta(minutes=1)
 DRAFT = frozenset({"", StudyStatus.UNPUBLISHED})
 # Of a study in which people may still take places.
 RUNNING = frozenset({StudyStatus.ACTIVE, StudyStatus.AWAITING_REVIEW, StudyStatus.PAUSED})
-_NOT_STARTED = DRAFT | {StudyStatus.SCHEDULED}
+# Nobody takes part yet: a draft, or one that starts at a later time.
+NOT_STARTED = DRAFT | {StudyStatus.SCHEDULED}
 
 
 def account_of(project: Project) -> ProlificAccount:
@@ -45,6 +46,11 @@ def account_of(project: Project) -> ProlificAccount:
     if not account.workspace_id:
         raise StudyError("No workspace is chosen to pay. An owner can choose one under Settings, Prolific.")
     return account
+
+
+def workspace_of(prolific_study: ProlificStudy, account: ProlificAccount) -> str:
+    """Return the workspace that a study on Prolific is in: the account may have another one by now."""
+    return prolific_study.workspace_id or account.workspace_id
 
 
 def current_study(study: Study) -> ProlificStudy | None:
@@ -109,8 +115,11 @@ def send_draft(*, prolific_study: ProlificStudy, now: datetime) -> None:
 
 
 def _send_draft(client: Client, row: ProlificStudy, account: ProlificAccount, *, now: datetime) -> None:
-    ours = send_people(client, study=row.study, workspace=account.workspace_id)
+    """Write a draft in the workspace that pays now, also if it was in another one before."""
     body = current_body(row)
+    ours = send_people(
+        client, study=row.study, workspace=account.workspace_id, chosen=body.filters, needs_somebody=True
+    )
     ProlificStudy.objects.filter(pk=row.pk).update(details=body.model_dump(mode="json"))
     body = body.model_copy(
         update={"filters": join_filters(body.filters, ours), "project": _find_project(client, row.study, account)}
@@ -121,7 +130,8 @@ def _send_draft(client: Client, row: ProlificStudy, account: ProlificAccount, *,
         remote = client.update_study(remote_id, bodies.StudyChanges(**changes))
     else:
         remote = _create(client, row, body, now=now)
-    _note_state(row, remote, now=now)
+    ProlificStudy.objects.filter(pk=row.pk).update(workspace_id=account.workspace_id)
+    note_state(row, remote, now=now)
 
 
 def _find_project(client: Client, study: Study, account: ProlificAccount) -> str:
@@ -168,7 +178,7 @@ class _Move:
     what: What
 
 
-_PUBLISH = _Move(Client.publish_study, lambda status: status not in _NOT_STARTED, What.PROLIFIC_STUDY_PUBLISHED)
+_PUBLISH = _Move(Client.publish_study, lambda status: status not in NOT_STARTED, What.PROLIFIC_STUDY_PUBLISHED)
 _PAUSE = _Move(Client.pause_study, lambda status: status == StudyStatus.PAUSED, What.PROLIFIC_STUDY_PAUSED)
 _RESUME = _Move(
     Client.resume_study,
@@ -186,7 +196,7 @@ def publish(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> None:
         if row.remote_id:
             remote = client.read_study(row.remote_id)
             if _PUBLISH.done(remote.status):
-                _note_state(row, remote, now=now, event=(_PUBLISH.what, by))
+                note_state(row, remote, now=now, event=(_PUBLISH.what, by))
                 return
         _check_currency(row, client.read_balance(account.workspace_id).currency_code)
         try:
@@ -208,7 +218,7 @@ def resume(*, prolific_study: ProlificStudy, by: Actor, now: datetime) -> None:
     """Let people take places again. Raises StudyError."""
     _check_state(prolific_study, StudyState.OPEN)
     with _prolific(prolific_study) as (client, account):
-        send_people(client, study=prolific_study.study, workspace=account.workspace_id)
+        _send_people(client, prolific_study, account)
         _move(client, prolific_study, _RESUME, by=by, now=now)
 
 
@@ -225,21 +235,21 @@ def raise_places(*, prolific_study: ProlificStudy, places: int, by: Actor, now: 
     with _prolific(prolific_study) as (client, account):
         remote = client.read_study(prolific_study.remote_id)
         if places < remote.total_available_places:
-            _note_state(prolific_study, remote, now=now)
+            note_state(prolific_study, remote, now=now)
             raise StudyError(
                 f"The study has {remote.total_available_places} places on Prolific. "
                 f"Enter a larger number: you entered {places}."
             )
         if places > remote.total_available_places:
             _check_currency(prolific_study, remote.currency_code)
-            send_people(client, study=prolific_study.study, workspace=account.workspace_id)
+            _send_people(client, prolific_study, account)
             remote = _repeat_safely(
                 client,
                 prolific_study,
                 lambda: client.set_places(prolific_study.remote_id, places),
                 lambda after: after.total_available_places >= places,
             )
-        _note_state(prolific_study, remote, now=now, event=(What.PROLIFIC_PLACES_ADDED, by))
+        note_state(prolific_study, remote, now=now, event=(What.PROLIFIC_PLACES_ADDED, by))
 
 
 def refresh(*, prolific_study: ProlificStudy, now: datetime) -> bodies.StudyCost | None:
@@ -254,9 +264,9 @@ def refresh(*, prolific_study: ProlificStudy, now: datetime) -> bodies.StudyCost
             return None
         remote = client.read_study(remote_id)
         if remote.status != StudyStatus.COMPLETED:
-            send_people(client, study=row.study, workspace=account.workspace_id)
+            _send_people(client, row, account)
         cost = client.read_cost(remote_id)
-        _note_state(row, remote, now=now)
+        note_state(row, remote, now=now)
         _check_currency(row, remote.currency_code)
         return cost
 
@@ -269,7 +279,12 @@ def update_people(*, prolific_study: ProlificStudy) -> None:
     account = account_of(prolific_study.study.project)
     client = connect(account)
     with client.within(SECONDS_IN_ALL):
-        send_people(client, study=prolific_study.study, workspace=account.workspace_id)
+        _send_people(client, prolific_study, account)
+
+
+def _send_people(client: Client, row: ProlificStudy, account: ProlificAccount) -> None:
+    chosen = stored_body(row).filters
+    send_people(client, study=row.study, workspace=workspace_of(row, account), chosen=chosen)
 
 
 def _move(client: Client, row: ProlificStudy, move: _Move, *, by: Actor, now: datetime) -> None:
@@ -279,7 +294,7 @@ def _move(client: Client, row: ProlificStudy, move: _Move, *, by: Actor, now: da
         remote = _repeat_safely(
             client, row, lambda: move.send(client, row.remote_id), lambda after: move.done(after.status)
         )
-    _note_state(row, remote, now=now, event=(move.what, by))
+    note_state(row, remote, now=now, event=(move.what, by))
 
 
 def _repeat_safely(
@@ -340,19 +355,19 @@ def _check_currency(row: ProlificStudy, currency: str) -> None:
 
 
 @transaction.atomic
-def _note_state(
+def note_state(
     row: ProlificStudy, remote: bodies.Study, *, now: datetime, event: tuple[What, Actor] | None = None
 ) -> None:
     """Write what Prolific says of a study; the event is recorded if this changes something."""
     there = ProlificStudy.objects.select_for_update(of=("self",)).get(pk=row.pk)
-    if there.status not in _NOT_STARTED and remote.status in _NOT_STARTED:
+    if there.status not in NOT_STARTED and remote.status in NOT_STARTED:
         # It was read before another request published it.
         return
     before = there.status, there.places
     there.remote_id, there.status, there.problem = remote.id, remote.status, ""
     there.places = remote.total_available_places
     there.places_taken = there.places_taken if remote.places_taken is None else remote.places_taken
-    if remote.status not in _NOT_STARTED:
+    if remote.status not in NOT_STARTED:
         there.published_at = there.published_at or now
         # Its submissions are read at once, and from then on.
         there.due_at = now

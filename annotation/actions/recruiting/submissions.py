@@ -16,8 +16,8 @@ from annotation.actions import sessions
 from annotation.actions.arriving.switch_role import switched_session
 from annotation.actions.ending import platform_outcome
 from annotation.actions.recruiting import arrival_checks, reconciliation
-from annotation.actions.recruiting.prolific_account import connect_project
-from annotation.actions.recruiting.prolific_studies import researcher_code
+from annotation.actions.recruiting.prolific_account import connect_project, note_clock
+from annotation.actions.recruiting.prolific_studies import DRAFT, NOT_STARTED, note_state, researcher_code
 from annotation.actions.recruiting.reconciliation import Here, Step, There
 from annotation.models import Annotator, ProlificStudy, Session, SessionState, Submission
 from annotation.recruitment.base import normalize_id
@@ -37,6 +37,8 @@ logger = logging.getLogger(__name__)
 EVERY = timedelta(seconds=50)
 # Of a study that is over, while submissions wait for review.
 RARELY = timedelta(minutes=10)
+# Of a draft: somebody may publish it on Prolific's own page.
+DRAFT_EVERY = timedelta(minutes=5)
 # If a worker is lost while it reads a study, another reads it after this time.
 LEASE = timedelta(minutes=2)
 # Of each request, and of all together.
@@ -51,7 +53,6 @@ PURPOSE = "submission"
 # Statuses of studies that people are in, or may soon be.
 _OPEN = [StudyStatus.PUBLISHING, StudyStatus.SCHEDULED, StudyStatus.ACTIVE, StudyStatus.AWAITING_REVIEW]
 _OPEN.append(StudyStatus.PAUSED)
-_NOT_PUBLISHED = ["", StudyStatus.UNPUBLISHED]
 
 
 @dataclass(frozen=True)
@@ -99,18 +100,18 @@ def _seen_alone(one: bodies.Submission) -> RemoteSubmission:
 
 
 def is_due(now: datetime) -> Q:
-    """Select studies to read. One that is open is read even if nobody said when."""
-    return Q(due_at__lte=now) | Q(due_at=None, status__in=_OPEN)
+    """Select studies to read. A draft, and one that is open, is read even if nobody said when."""
+    return Q(due_at__lte=now) | Q(due_at=None, status__in=[StudyStatus.UNPUBLISHED, *_OPEN])
 
 
 def followed(studies: QuerySet[ProlificStudy]) -> QuerySet[ProlificStudy]:
     """Return those that are open, or that are still read."""
-    published = studies.exclude(remote_id="").exclude(status__in=_NOT_PUBLISHED)
+    published = studies.exclude(remote_id="").exclude(status__in=DRAFT)
     return published.filter(Q(due_at__isnull=False) | Q(status__in=_OPEN))
 
 
 def due_studies(*, now: datetime) -> list[int]:
-    found = followed(ProlificStudy.objects.filter(is_due(now)))
+    found = ProlificStudy.objects.filter(is_due(now)).exclude(remote_id="")
     return list(found.order_by("due_at", "pk").values_list("pk", flat=True))
 
 
@@ -129,6 +130,10 @@ def read_study(*, study: int, now: datetime) -> None:
         client = connect_project(row.study.project, attempts=ATTEMPTS)
         with client.within(SECONDS):
             remote = client.read_study(row.remote_id)
+            note_clock(project=row.study.project, client=client)
+            if row.status in NOT_STARTED:
+                _note_start(row, remote, lease=lease, now=now)
+                return
             seen = [_seen_in_list(one) for one in client.list_submissions(row.remote_id)]
         _Reading(row, client, now).apply(seen)
     except ProlificError as error:
@@ -141,12 +146,23 @@ def read_study(*, study: int, now: datetime) -> None:
         _note_read(row, remote, seen, lease=lease, now=now)
 
 
+def _note_start(row: ProlificStudy, remote: bodies.Study, *, lease: datetime, now: datetime) -> None:
+    """Note that a study has started, by itself or on Prolific's own page; its submissions are then read at once."""
+    has_started = remote.status not in NOT_STARTED
+    if remote.status != row.status:
+        event = (What.PROLIFIC_STUDY_STARTED, TIMETABLE) if has_started else None
+        note_state(row, remote, now=now, event=event)
+    pause = EVERY if remote.status == StudyStatus.SCHEDULED else DRAFT_EVERY
+    ProlificStudy.objects.filter(pk=row.pk, due_at=lease).update(due_at=now + pause)
+
+
 def _note_problem(row: ProlificStudy, sentence: str, *, lease: datetime, now: datetime) -> None:
     """Write why a study could not be read; the longer that lasts, the longer is the next pause."""
     away = (now - (row.read_at or row.created_at)) / 4
     due = now + min(max(away, SHORTEST_PAUSE), LONGEST_PAUSE)
     logger.info("Study %s could not be read from Prolific: %s", row.pk, sentence)
-    ProlificStudy.objects.filter(pk=row.pk).update(problem=sentence)
+    # A draft keeps what prevented its last change.
+    ProlificStudy.objects.filter(pk=row.pk).exclude(status__in=DRAFT).update(problem=sentence)
     ProlificStudy.objects.filter(pk=row.pk, due_at=lease).update(due_at=due)
 
 

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from annotation.actions.recruiting import submissions
-from annotation.actions.recruiting.prolific_account import connect
+from annotation.actions.recruiting.prolific_account import connect, note_clock
 from annotation.models import ProlificAccount, ProlificStudy, ReceivedWebhook, Submission
 from annotation.recruitment.base import normalize_id
 from annotation.recruitment.prolific.client import Client
@@ -99,6 +99,7 @@ def subscribe_account(*, account: ProlificAccount, now: datetime, renews_key: bo
     with client.within(SECONDS):
         _take_key(account, client)
         _subscribe(account, client)
+    note_clock(project=account.project, client=client)
 
 
 def _take_key(account: ProlificAccount, client: Client) -> None:

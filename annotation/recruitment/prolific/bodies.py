@@ -166,6 +166,7 @@ class StudyChanges(RequestBody):
     completion_codes: tuple[CompletionCode, ...] | None = None
     device_compatibility: tuple[Device, ...] | None = None
     filters: tuple[ChosenFilter, ...] | None = None
+    project: str | None = None
     is_external_study_url_secure: bool | None = None
 
 

@@ -32,6 +32,11 @@ class Client:
         """Give all requests of a block so many seconds together."""
         return self._connection.within(seconds)
 
+    @property
+    def clock_ahead(self) -> float | None:
+        """Seconds that Prolific's clock was ahead of this one at the last response; None if no response said."""
+        return self._connection.clock_ahead
+
     # The account
 
     def read_user(self) -> bodies.User:

@@ -5,7 +5,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -70,6 +70,8 @@ class Connection:
         self._token, self._address = token, address.rstrip("/")
         self._attempts, self._sleep = attempts, sleep
         self._seconds, self._until = seconds, math.inf
+        # Seconds that Prolific's clock was ahead at the last response; None if no response said.
+        self.clock_ahead: float | None = None
         self._pool = urllib3.PoolManager(retries=False)
 
     @contextmanager
@@ -115,6 +117,7 @@ class Connection:
                 timeout=urllib3.Timeout(self._seconds_left()),
                 preload_content=False,
             )
+            self._note_clock(response.headers.get("Date", ""))
             data = self._receive(method, response)
         except (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError):
             raise ProlificError("Prolific cannot be reached. Try again later.", status=None, body=None) from None
@@ -124,6 +127,10 @@ class Connection:
         if response.status < 300:
             return Reply(response.status, response.headers, body)
         raise self._refusal(method, response, body)
+
+    def _note_clock(self, date: str) -> None:
+        with suppress(ValueError, OverflowError):
+            self.clock_ahead = parsedate_to_datetime(date).timestamp() - time.time()
 
     def _seconds_left(self) -> float:
         left = min(self._seconds, self._until - time.monotonic())
@@ -174,6 +181,8 @@ def _sentence(status: int, details: str) -> str:
 
 def _parse(data: bytes) -> Any:
     """Return the JSON in `data`, its text if it is none, None if it is empty."""
+    # PostgreSQL stores no NUL.
+    data = data.replace(rb"\u0000", rb"\ufffd").replace(b"\0", b"")
     try:
         return json.loads(data)
     except (ValueError, RecursionError):

@@ -2,11 +2,12 @@
 
 import base64
 import hmac
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from hashlib import sha256
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 SIGNATURE = "X-Prolific-Request-Signature"
 SENT_AT = "X-Prolific-Request-Timestamp"
@@ -24,14 +25,18 @@ class ForgedWebhook(BadWebhook):
     """The signature is not Prolific's."""
 
 
+# PostgreSQL stores no NUL.
+Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
+
+
 class Event(BaseModel):
     """What happened to `resource_id`, a submission or a study. Events come unordered: read the resource itself."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    resource_id: str
-    event_type: str
-    status: str = ""
+    resource_id: Text
+    event_type: Text
+    status: Text = ""
 
 
 def sign(body: bytes, *, timestamp: str, secret: str) -> str:
@@ -39,15 +44,19 @@ def sign(body: bytes, *, timestamp: str, secret: str) -> str:
     return base64.b64encode(hmac.digest(secret.encode(), timestamp.encode() + body, sha256)).decode()
 
 
-def read_event(body: bytes, headers: Mapping[str, str], *, secret: str, now: datetime) -> Event:
-    """Return the event of a webhook. Raises BadWebhook."""
+def read_event(body: bytes, headers: Mapping[str, str], *, secret: str, clocks: Collection[datetime]) -> Event:
+    """Return the event of a webhook. `clocks`: the time now, by each clock that it may fit. Raises BadWebhook."""
     timestamp = headers.get(SENT_AT, "")
     expected = sign(body, timestamp=timestamp, secret=secret)
     if not secret or not hmac.compare_digest(expected.encode(), headers.get(SIGNATURE, "").encode()):
         raise ForgedWebhook("The signature is not Prolific's.")
-    if not timestamp.isdecimal() or abs(now.timestamp() - int(timestamp)) > OLDEST.total_seconds():
+    if not timestamp.isdecimal() or not any(_is_close(now, int(timestamp)) for now in clocks):
         raise BadWebhook("The time of sending is too far from the server's clock.")
     try:
         return Event.model_validate_json(body)
     except ValidationError:
         raise BadWebhook("The body is not an event of Prolific's.") from None
+
+
+def _is_close(now: datetime, timestamp: int) -> bool:
+    return abs(now.timestamp() - timestamp) <= OLDEST.total_seconds()

@@ -447,6 +447,7 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PROLIFIC_STUDY_DRAFTED: _say_numbers("drafted {study} on Prolific"),
     What.PROLIFIC_STUDY_CHANGED: _say_numbers("changed the draft of {study} on Prolific"),
     What.PROLIFIC_STUDY_PUBLISHED: _say_numbers("published {study} on Prolific: {places:place}"),
+    What.PROLIFIC_STUDY_STARTED: _say_numbers("saw that {study} has started on Prolific: {places:place}"),
     What.PROLIFIC_STUDY_PAUSED: _say_numbers("paused {study} on Prolific"),
     What.PROLIFIC_STUDY_RESUMED: _say_numbers("resumed {study} on Prolific"),
     What.PROLIFIC_PLACES_ADDED: _say_numbers("added places to {study} on Prolific: {places:place} now"),

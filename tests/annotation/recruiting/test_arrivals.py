@@ -13,6 +13,8 @@ from pytest_django import Settings
 from annotation.actions.recruiting import signing_keys
 from annotation.models import EntryEvent, Identity, ProlificAccount, ProlificStudy, Session, SessionState
 from annotation.tasks import verify_arrival
+from simulation.prolific_double.api import SECOND_WORKSPACE
+from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
 from studies.models import Event
 from tests.factories import NOON, launch_study
@@ -53,6 +55,18 @@ def test_prolific_confirms_a_submission(local: Local, client: Client) -> None:
     row = recruit_for(launch_study(), local)
     response = press_start(client, link_of(local, local.taken(row.remote_id, ANN)))
     assert (response.status_code, identities()) == (303, [Identity.CONFIRMED])
+
+
+def test_who_comes_from_a_draft_that_was_published_on_prolific_is_checked(local: Local, client: Client) -> None:
+    row = recruit_for(launch_study(answers=2), local)
+    ProlificStudy.objects.update(status="UNPUBLISHED", published_at=None)
+    link = link_of(local, local.taken(row.remote_id, ANN))
+    assert press_start(client, link.replace(ANN, BEN)).status_code == 409
+    # A preview of the draft has ids that Prolific does not know.
+    preview = press_start(client, link.replace(link[-24:], "66f00000000000000000bb01").replace(ANN, BEN))
+    assert (preview.status_code, identities()) == (303, [Identity.UNVERIFIED])
+    assert press_start(Client(), link).status_code == 303
+    assert identities() == [Identity.UNVERIFIED, Identity.CONFIRMED]
 
 
 @pytest.mark.parametrize("part", ["PROLIFIC_PID", "SESSION_ID", "STUDY_ID"])
@@ -226,6 +240,26 @@ def test_an_expired_link_leads_back_to_prolific(local: Local, client: Client, si
     assert "Links from Prolific are valid for two minutes." in page
     assert "Go back to Prolific and press the study link again." in page
     assert (identities(), counted()) == ([], [])
+
+
+def test_a_link_is_valid_by_prolifics_clock_where_the_site_is_ahead(
+    local: Local, client: Client, signed: ProlificStudy
+) -> None:
+    link = signed_link(local, signed)
+    with time_machine.travel(NOON + timedelta(minutes=20), tick=False):
+        assert client.get(link).status_code == 410
+        mirror(signed, NOON + timedelta(minutes=20))
+        assert press_start(client, link).status_code == 303
+    assert identities() == [Identity.SIGNED]
+
+
+def test_links_of_a_study_stay_valid_when_another_workspace_pays(
+    local: Local, client: Client, signed: ProlificStudy
+) -> None:
+    ProlificStudy.objects.update(workspace_id=WORKSPACE)
+    ProlificAccount.objects.update(workspace_id=SECOND_WORKSPACE)
+    assert press_start(client, signed_link(local, signed)).status_code == 303
+    assert identities() == [Identity.SIGNED]
 
 
 @pytest.mark.parametrize("switch", [Switch.LINKS_FORGED, Switch.LINKS_OF_OTHERS, Switch.LINKS_UNSIGNED])

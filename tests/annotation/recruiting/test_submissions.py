@@ -17,7 +17,7 @@ from studies.actions.completion_codes import completion_code
 from studies.models import Event, Outcome
 from tests.annotation.test_lobby import make_live
 from tests.factories import NOON, fresh, launch_study
-from tests.prolific import BY_RESEARCHER, Local
+from tests.prolific import BY_RESEARCHER, Local, new_study
 from tests.recruited import code_shown, come, connect_to, finish, flags, mirror, recruit_for
 
 pytestmark = pytest.mark.django_db
@@ -361,7 +361,7 @@ def test_an_open_study_is_due_even_if_nobody_said_when(local: Local) -> None:
     row = recruit_for(launch_study(), local)
     ProlificStudy.objects.update(due_at=None)
     assert due_studies(now=NOON) == [row.pk]
-    ProlificStudy.objects.update(status=StudyStatus.UNPUBLISHED)
+    ProlificStudy.objects.update(status=StudyStatus.COMPLETED)
     assert due_studies(now=NOON) == []
 
 
@@ -390,3 +390,60 @@ def test_who_changed_to_the_study_before_and_returns_frees_the_place_there(local
     local.play("return", submission=id_)
     mirror(row, local.time)
     assert fresh(other).state == SessionState.RETURNED
+
+
+# Studies that start on Prolific
+
+
+def drafted_for(local: Local, status: str = "UNPUBLISHED") -> ProlificStudy:
+    """Return a study whose draft is on Prolific."""
+    study = launch_study()
+    connect_to(study.project)
+    remote = local.client.create_study(new_study())
+    return ProlificStudy.objects.create(
+        study=study, remote_id=remote.id, status=status, places=3, reward="4.00", currency="USD", created_at=NOON
+    )
+
+
+def test_a_draft_is_read_every_five_minutes_until_somebody_publishes_it_on_prolific(local: Local) -> None:
+    row = drafted_for(local)
+    ProlificStudy.objects.update(problem="The balance is too low.")
+    assert due_studies(now=NOON) == [row.pk]
+    read_study(study=row.pk, now=NOON)
+    assert (fresh(row).status, fresh(row).due_at) == ("UNPUBLISHED", NOON + 5 * MINUTE)
+    # It says why it could not be published.
+    assert (fresh(row).problem, due_studies(now=NOON + 4 * MINUTE)) == ("The balance is too low.", [])
+    local.client.publish_study(row.remote_id)
+    local.taken(row.remote_id, ANN)
+    at = NOON + 5 * MINUTE
+    for _ in range(2):
+        # Once it is known to have started, its submissions are read at once.
+        assert due_studies(now=at) == [row.pk]
+        read_study(study=row.pk, now=at)
+    row = fresh(row)
+    assert (row.status, row.published_at, row.places_taken, row.problem) == ("ACTIVE", at, 1, "")
+    assert flags(row) == [("RESERVED", "")]
+    event = Event.objects.get(what="prolific study started")
+    assert (event.by_name, event.details) == ("timetable", {"number": row.pk, "places": 3})
+
+
+def test_a_study_that_starts_at_its_time_is_noticed_within_a_minute(local: Local) -> None:
+    row = drafted_for(local, "SCHEDULED")
+    local.double.store.write("study", {**local.double.store.list("study")[0], "status": "SCHEDULED"})
+    local.double.store.commit()
+    read_study(study=row.pk, now=NOON)
+    assert due_studies(now=NOON + MINUTE) == [row.pk]
+    local.double.store.write("study", {**local.double.store.list("study")[0], "status": "ACTIVE"})
+    local.double.store.commit()
+    read_study(study=row.pk, now=NOON + MINUTE)
+    assert (fresh(row).status, fresh(row).published_at) == ("ACTIVE", NOON + MINUTE)
+
+
+def test_a_draft_that_cannot_be_read_is_tried_again_and_says_nothing(local: Local) -> None:
+    row = drafted_for(local)
+    local.switch(Switch.AWAY)
+    read_study(study=row.pk, now=NOON)
+    row = fresh(row)
+    assert (row.status, row.problem) == ("UNPUBLISHED", "")
+    assert row.due_at is not None
+    assert NOON < row.due_at <= NOON + 5 * MINUTE

@@ -12,6 +12,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from annotation.actions.recruiting import webhooks
+from annotation.actions.recruiting.prolific_account import clock_difference
 from annotation.models import ProlificAccount, ProlificStudy, ReceivedWebhook, SessionState
 from annotation.recruitment.prolific.connection import ProlificError
 from annotation.recruitment.prolific.statuses import EventType
@@ -198,13 +199,25 @@ def test_a_webhook_of_another_time_is_refused(account: ProlificAccount, seconds:
     assert post(account, at=seconds // 2).status_code == 200
 
 
-@pytest.mark.parametrize("body", [b"not JSON", b"[]", b'{"event_type": "study.status.change"}'])
+@pytest.mark.both
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"not JSON",
+        b"[]",
+        b'{"event_type": "study.status.change"}',
+        rb'{"event_type": "study.status.change\u0000", "resource_id": "66f0"}',
+        rb'{"event_type": "study.status.change", "resource_id": "66f0\u0000"}',
+    ],
+)
 def test_what_cannot_be_read_is_refused(account: ProlificAccount, body: bytes) -> None:
-    assert post(account, body=body).status_code == 400
+    response = post(account, body=body)
+    assert (response.status_code, response.content.decode()) == (400, "The body is not an event of Prolific's.")
     assert not ReceivedWebhook.objects.exists()
 
 
-@pytest.mark.parametrize("id_", ["", "x" * 101])
+@pytest.mark.both
+@pytest.mark.parametrize("id_", ["", "x" * 101, "event\0"])
 def test_a_webhook_without_an_id_is_refused(account: ProlificAccount, id_: str) -> None:
     assert post(account, id_=id_).status_code == 400
 
@@ -280,11 +293,10 @@ def test_a_return_frees_the_place_as_soon_as_its_webhook_comes(
 
 
 @pytest.mark.usefixtures("_tasks_at_once")
-@pytest.mark.parametrize("switch", [Switch.WEBHOOKS_LOST, Switch.WEBHOOKS_LATE, Switch.CLOCK_AHEAD])
+@pytest.mark.parametrize("switch", [Switch.WEBHOOKS_LOST, Switch.WEBHOOKS_LATE])
 def test_without_a_webhook_in_time_the_place_is_freed_within_the_next_minute(
     local: Local, site: Site, switch: Switch
 ) -> None:
-    """A clock that is 20 minutes ahead makes each webhook one of another time."""
     row = recruit_for(launch_study(), local)
     account_with_webhooks(row)
     id_, session = come(local, row, ANN)
@@ -299,6 +311,35 @@ def test_without_a_webhook_in_time_the_place_is_freed_within_the_next_minute(
     with time_machine.travel(NOON + timedelta(minutes=1), tick=False):
         follow_prolific()
     assert fresh(session).state == SessionState.RETURNED
+
+
+@pytest.mark.usefixtures("_tasks_at_once")
+def test_webhooks_of_a_clock_that_differs_are_taken_once_the_difference_was_measured(local: Local, site: Site) -> None:
+    """A clock that is 20 minutes ahead makes each webhook one of another time."""
+    row = recruit_for(launch_study(), local)
+    account = account_with_webhooks(row)
+    local.double._deliveries.send_due()
+    site.statuses.clear()
+    local.switch(Switch.CLOCK_AHEAD)
+    local.taken(row.remote_id, ANN)
+    local.double._deliveries.send_due()
+    assert site.statuses == [400]
+    mirror(row, NOON)
+    assert fresh(account).clock_ahead == 20 * 60
+    assert clock_difference(fresh(account)).startswith("The clock of this site is 20 minutes behind Prolific’s.")
+    local.taken(row.remote_id, BEN)
+    local.double._deliveries.send_due()
+    assert site.statuses == [400, 200]
+    local.switch(Switch.CLOCK_AHEAD, "off")
+    mirror(row, NOON)
+    assert clock_difference(fresh(account)) == ""
+
+
+def test_a_clock_that_is_slow_is_told_in_the_other_direction() -> None:
+    assert clock_difference(ProlificAccount(clock_ahead=-60)).startswith(
+        "The clock of this site is 1 minute ahead of Prolific’s."
+    )
+    assert clock_difference(ProlificAccount(clock_ahead=29)) == ""
 
 
 @pytest.mark.usefixtures("_tasks_at_once")

@@ -35,7 +35,7 @@ class Listener:
             request.body,
             {**headers, "X-Prolific-Request-Signature": signature},
             secret=self.secret,
-            now=self.local.time,
+            clocks=[self.local.time],
         )
 
     def statuses(self) -> list[str]:

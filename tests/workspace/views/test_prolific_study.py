@@ -331,6 +331,26 @@ def test_who_would_be_refused_is_counted(local: Local, owner: Client, study: Stu
     assert 'Kept out</dt><dd>1 <small class="muted">person whom the study would refuse' in text(owner, PAGE)
 
 
+def test_people_of_rules_and_of_allowed_groups_are_counted_in_words(local: Local, owner: Client, study: Study) -> None:
+    launch_study(study.project, study="for-group", eligibility=[{"rule": "in_group", "group": "test"}])
+    page = "/studies/vases/for-group/prolific/"
+    trained = local.client.create_group(WORKSPACE, name="Trained", participants=[]).id
+    says = '0 <small class="muted">people who fit the study’s rules'
+    assert f"{says}</small>" in text(owner, page)
+    assert send(owner, page, **{f"group-{trained}": "allow"})[0] == 302
+    for address in (page, f"{page}publish/"):
+        assert f"{says}, if they are also in the groups that you allow</small>" in text(owner, address)
+
+
+def test_a_clock_that_differs_is_said(owner: Client) -> None:
+    assert "The clock of this site" not in text(owner)
+    ProlificAccount.objects.update(clock_ahead=-720)
+    says = "The clock of this site is 12 minutes ahead of Prolific’s."
+    ProlificStudy.objects.create(study=Study.objects.get(), places=1, reward=4, currency="USD", created_at=NOON)
+    for address in (RECRUIT, "/projects/vases/prolific/"):
+        assert says in text(owner, address)
+
+
 def test_more_places_on_prolific_than_are_open_here_are_said(local: Local, owner: Client, study: Study) -> None:
     send(owner)
     owner.post(f"{PAGE}publish/")

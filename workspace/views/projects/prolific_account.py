@@ -12,9 +12,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.actions.recruiting.prolific_account import (
     Owner,
     choose_workspace,
+    clock_difference,
     connect,
     find_owner,
     left_behind,
+    note_clock,
     remove_account,
     save_account,
     try_token,
@@ -83,10 +85,12 @@ def try_out(request: HttpRequest, project: Project) -> HttpResponse:
     """Ask Prolific whether the saved token still works."""
     account = get_object_or_404(ProlificAccount, project=project)
     try:
-        owner = find_owner(connect(account))
+        client = connect(account)
+        owner = find_owner(client)
     except ProlificError as error:
         messages.error(request, error.sentence)
     else:
+        note_clock(project=project, client=client)
         messages.success(request, f"The token works. {_describe(owner)}")
     return redirect("prolific_account", project.slug)
 
@@ -114,7 +118,8 @@ def _warn(request: HttpRequest, project: Project, before: str) -> None:
 
 def _page(request: HttpRequest, project: Project, *, status: int = 200, **more: Any) -> HttpResponse:
     account = ProlificAccount.objects.filter(project=project).select_related("saved_by").first()
-    context = {"project": project, "account": account, **webhooks_section(account), **more}
+    clock = clock_difference(account) if account else ""
+    context = {"project": project, "account": account, "clock": clock, **webhooks_section(account), **more}
     return render(request, "workspace/prolific_account.html", context, status=status)
 
 

@@ -14,7 +14,7 @@ from analytics.work.ledger import in_cents
 from annotation.actions.recruiting import prolific_studies
 from annotation.actions.recruiting.prolific_account import connect
 from annotation.actions.recruiting.prolific_choices import Choices, read_choices, read_quote
-from annotation.actions.recruiting.prolific_people import find_people
+from annotation.actions.recruiting.prolific_people import allows_groups, find_people
 from annotation.models import ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.connection import ProlificError
@@ -115,19 +115,23 @@ def _consequences(study: Study, form: ProlificForm) -> dict[str, Any]:
     pay = study.design.pay
     is_same = pay.currency == form.currency
     differs = form.reward is not None and pay.per_session > 0 and form.reward != pay.per_session
-    return _people(study) | {
+    return _people(study, in_groups="allow" in form.groups.values()) | {
         "other_currency": "" if is_same else pay.currency,
         "other_reward": pay.per_session if is_same and differs else None,
     }
 
 
-def _people(study: Study) -> dict[str, Any]:
-    """Return how many places are open here, and how many known people may not, or alone may, take them."""
+def _people(study: Study, *, in_groups: bool) -> dict[str, Any]:
+    """Return how many places are open here, and how many known people may not, or alone may, take them.
+
+    in_groups: whether people must also be in groups that a researcher allows.
+    """
     people = find_people(study)
     return {
         "open_places": count_seats(study).free,
         "kept_out": len(people.kept_out),
         "let_in": None if people.let_in is None else len(people.let_in),
+        "in_groups": in_groups,
     }
 
 
@@ -174,7 +178,7 @@ def publish(request: HttpRequest, study: Study) -> HttpResponse:
             messages.success(request, "The study is published on Prolific.")
             return redirect("study_recruit", study.project.slug, study.slug)
     context = {"study": study, "row": row, "problem": problem, "may": may_do(request, study.project)}
-    context |= {**_cost_of_publishing(study, row), **_people(study)}
+    context |= {**_cost_of_publishing(study, row), **_people(study, in_groups=allows_groups(row))}
     return render(request, "workspace/prolific/publish.html", context, status=409 if problem else 200)
 
 

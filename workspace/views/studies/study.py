@@ -26,6 +26,7 @@ from analytics.work.pay import Wage, rewards
 from annotation.actions.arriving.draw_questions import count_ready
 from annotation.actions.launching import launch
 from annotation.actions.launching.study_jobs import cancel_study_job, is_large, last_study_job, request_launch
+from annotation.actions.recruiting.prolific_account import clock_difference
 from annotation.minimum_pay import is_underpaid, minimum_hourly_pay
 from annotation.models import EntryEvent, ProlificAccount, Session, SessionState, Slot
 from annotation.models.sessions import has_unlikely_times
@@ -371,7 +372,8 @@ def _on_prolific(study: Study) -> dict[str, Any]:
     if not study.design.recruitment.prolific:
         return {}
     account = ProlificAccount.objects.filter(project=study.project_id).first()
-    return {"prolific": prolific_state(study), "account": account}
+    clock = clock_difference(account) if account else ""
+    return {"prolific": prolific_state(study), "account": account, "clock": clock}
 
 
 @never_cache

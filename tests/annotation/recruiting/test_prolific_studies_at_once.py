@@ -1,38 +1,18 @@
 """Buttons pressed twice at the same moment: one study on Prolific, and one event for each change."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
-from pytest_django import Settings
 
 from annotation.actions.recruiting import prolific_studies
-from annotation.models import ProlificAccount, ProlificStudy
-from background.sealed_secrets import seal
-from simulation.prolific_double.server import WORKSPACE
+from annotation.models import ProlificStudy
 from studies.errors import StudyError
 from studies.models import Event, Study
-from tests.factories import NOON, PROLIFIC_DRAFT, TESTS, launch_study
-from tests.prolific import TOKEN, Local, local_platform
+from tests.factories import NOON, PROLIFIC_DRAFT, TESTS
+from tests.prolific import Local
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def local(tmp_path: Path, settings: Settings) -> Iterator[Local]:
-    with local_platform(tmp_path) as running:
-        settings.PROLIFIC_ADDRESS = running.double.address
-        yield running
-
-
-@pytest.fixture
-def study() -> Study:
-    study = launch_study()
-    ProlificAccount.objects.create(
-        project=study.project, sealed_token=seal(TOKEN), user_id="5f00", workspace_id=WORKSPACE, saved_at=NOON
-    )
-    return study
 
 
 def press(*actions: Callable[[], None]) -> list[str]:

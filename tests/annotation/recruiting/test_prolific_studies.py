@@ -1,87 +1,28 @@
 """Studies on Prolific, against the local platform: nothing happens twice, and what goes wrong has a sentence."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from annotation.actions.arriving.groups import set_group
-from annotation.actions.recruiting import prolific_people, prolific_studies
+from annotation.actions.recruiting import prolific_studies
 from annotation.actions.recruiting.prolific_draft import Draft
-from annotation.actions.recruiting.prolific_people import find_people, group_prefix
-from annotation.actions.removing.removals import exclude, include
-from annotation.models import Annotator, ProlificAccount, ProlificStudy, SessionState
-from annotation.recruitment.prolific import bodies
-from annotation.tasks import update_prolific_people
-from background.sealed_secrets import seal
-from simulation.prolific_double.api import Result
+from annotation.models import ProlificAccount, ProlificStudy
+from simulation.prolific_double.routes import Result
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
 from studies.actions.studies import change_state
 from studies.errors import StudyError
 from studies.models import CompletionCode, Event, Outcome, Study, StudyState
-from tests.factories import (
-    NOON,
-    PROLIFIC_DRAFT,
-    answer,
-    fresh,
-    launch_study,
-    make_person,
-    make_project,
-    questions,
-    redesign,
-    sit_down,
-)
-from tests.prolific import TOKEN, Local, local_platform
+from tests.factories import NOON, PROLIFIC_DRAFT, fresh, redesign
+from tests.prolific import Local
+from tests.recruited import drafted, published, remote_studies
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def local(tmp_path: Path, settings: Settings) -> Iterator[Local]:
-    with local_platform(tmp_path) as running:
-        settings.PROLIFIC_ADDRESS = running.double.address
-        settings.SITE_URL = "https://annotate.example.org"
-        yield running
-
-
-@pytest.fixture
-def by() -> User:
-    return make_person("ada")
-
-
-@pytest.fixture
-def study() -> Study:
-    """An open study whose project pays with the local platform's workspace."""
-    study = launch_study()
-    ProlificAccount.objects.create(
-        project=study.project, sealed_token=seal(TOKEN), user_id="5f00", workspace_id=WORKSPACE, saved_at=NOON
-    )
-    return study
-
-
-def drafted(study: Study, by: User, **changes: Any) -> ProlificStudy:
-    """Return a draft that Prolific has."""
-    draft = Draft(**{**vars(PROLIFIC_DRAFT), **changes})
-    row = prolific_studies.write_draft(study=study, draft=draft, by=by, now=NOON)
-    prolific_studies.send_draft(prolific_study=row, now=NOON)
-    return fresh(row)
-
-
-def published(study: Study, by: User, **changes: Any) -> ProlificStudy:
-    row = drafted(study, by, **changes)
-    prolific_studies.publish(prolific_study=row, by=by, now=NOON)
-    return fresh(row)
-
-
-def there(local: Local) -> list[dict[str, Any]]:
-    """Return the studies that the platform has."""
-    return local.double.store.list("study")
 
 
 def events(study: Study) -> list[str]:
@@ -109,9 +50,10 @@ def lose_reply(local: Local, monkeypatch: pytest.MonkeyPatch, method: str, endin
     monkeypatch.setattr(local.double, "answer", answer)
 
 
-def test_a_draft_reaches_prolific_as_it_was_written(local: Local, study: Study, by: User) -> None:
+def test_a_draft_reaches_prolific_as_it_was_written(local: Local, study: Study, by: User, settings: Settings) -> None:
+    settings.SITE_URL = "https://annotate.example.org"
     row = drafted(study, by)
-    [remote] = there(local)
+    [remote] = remote_studies(local)
     assert (row.remote_id, row.status, row.currency, row.reward) == (remote["id"], "UNPUBLISHED", "USD", Decimal(4))
     assert {name: remote[name] for name in ("name", "reward", "total_available_places")} == {
         "name": "Which vase?",
@@ -134,7 +76,7 @@ def test_a_draft_reaches_prolific_as_it_was_written(local: Local, study: Study, 
 def test_every_ending_has_a_code_that_pays_nobody_unseen(local: Local, study: Study, by: User) -> None:
     """The study pays by the session, so nobody finishes with few answers, and nobody waits in a lobby."""
     row = drafted(study, by)
-    codes = {code["code"]: code for code in there(local)[0]["completion_codes"]}
+    codes = {code["code"]: code for code in remote_studies(local)[0]["completion_codes"]}
     mine = dict(CompletionCode.objects.filter(study=study).values_list("outcome", "code"))
 
     def of(outcome: str) -> tuple[str, str, list[dict[str, str]]]:
@@ -157,7 +99,7 @@ def test_every_ending_has_a_code_that_pays_nobody_unseen(local: Local, study: St
 
 def test_a_workspace_that_may_has_a_code_to_pay_in_part(local: Local, study: Study, by: User) -> None:
     row = drafted(study, by, pays_in_part=True)
-    codes = {code["code"]: code["actions"] for code in there(local)[0]["completion_codes"]}
+    codes = {code["code"]: code["actions"] for code in remote_studies(local)[0]["completion_codes"]}
     assert codes[prolific_studies.part_pay_code(row)] == [{"action": "DYNAMIC_PAYMENT"}]
     kept = prolific_studies.researcher_code(row), prolific_studies.part_pay_code(row)
     row = drafted(study, by, pays_in_part=True, places=4)
@@ -169,7 +111,7 @@ def test_a_draft_written_again_changes_the_same_draft(local: Local, study: Study
     again = drafted(study, by)
     changed = drafted(study, by, places=5, reward=Decimal("4.50"))
     assert first.pk == again.pk == changed.pk
-    [remote] = there(local)
+    [remote] = remote_studies(local)
     assert (remote["total_available_places"], remote["reward"]) == (5, 450)
     assert events(study) == ["prolific study drafted", "prolific study changed"]
 
@@ -182,9 +124,9 @@ def test_a_draft_whose_reply_was_lost_is_found_again_by_its_name(
     said = refused(prolific_studies.send_draft, prolific_study=row)
     assert "It may or may not have done this. Try again: nothing is done twice." in said
     row = fresh(row)
-    assert (row.remote_id, row.problem, len(there(local))) == ("", said, 1)
+    assert (row.remote_id, row.problem, len(remote_studies(local))) == ("", said, 1)
     prolific_studies.send_draft(prolific_study=row, now=NOON)
-    [remote] = there(local)
+    [remote] = remote_studies(local)
     assert (fresh(row).remote_id, fresh(row).problem) == (remote["id"], "")
 
 
@@ -193,9 +135,9 @@ def test_a_draft_that_is_being_created_is_not_created_by_a_second_click(local: L
     # The first request has begun and is not on Prolific yet.
     ProlificStudy.objects.update(creation_sent_at=NOON)
     assert "Try again in a minute" in refused(prolific_studies.send_draft, prolific_study=row)
-    assert there(local) == []
+    assert remote_studies(local) == []
     prolific_studies.send_draft(prolific_study=row, now=NOON + timedelta(minutes=1))
-    assert len(there(local)) == 1
+    assert len(remote_studies(local)) == 1
 
 
 def test_a_draft_that_prolific_refuses_can_be_sent_again_at_once(local: Local, study: Study, by: User) -> None:
@@ -206,7 +148,7 @@ def test_a_draft_that_prolific_refuses_can_be_sent_again_at_once(local: Local, s
     assert "maximum_allowed_time: This must be at least 51." in said
     assert fresh(row).problem == said
     assert drafted(study, by).status == "UNPUBLISHED"
-    assert len(there(local)) == 1
+    assert len(remote_studies(local)) == 1
 
 
 @pytest.mark.parametrize(
@@ -233,7 +175,7 @@ def test_a_change_whose_reply_was_lost_is_seen_to_have_happened(
     known = events(study)
     lose_reply(local, monkeypatch, "POST", "/transition/")
     getattr(prolific_studies, action)(prolific_study=row, by=by, now=NOON)
-    assert (fresh(row).status, there(local)[0]["status"], fresh(row).problem) == (after, after, "")
+    assert (fresh(row).status, remote_studies(local)[0]["status"], fresh(row).problem) == (after, after, "")
     assert len(events(study)) == len(known) + 1
     # Once more, as a doubled click does, changes nothing.
     getattr(prolific_studies, action)(prolific_study=row, by=by, now=NOON)
@@ -259,7 +201,7 @@ def test_after_a_stopped_study_comes_another(local: Local, study: Study, by: Use
     prolific_studies.stop(prolific_study=first, by=by, now=NOON)
     second = published(study, by)
     assert first.pk != second.pk
-    assert [one["status"] for one in there(local)] == ["COMPLETED", "ACTIVE"]
+    assert [one["status"] for one in remote_studies(local)] == ["COMPLETED", "ACTIVE"]
     assert prolific_studies.researcher_code(first) != prolific_studies.researcher_code(second)
 
 
@@ -270,7 +212,7 @@ def test_only_an_open_study_is_published(local: Local, study: Study, by: User, s
     row = ProlificStudy.objects.get()
     said = refused(prolific_studies.publish, prolific_study=row, by=by)
     assert said.startswith(f"The study here is {state.label.lower()}, so people could not take part.")
-    assert there(local)[0]["status"] == "UNPUBLISHED"
+    assert remote_studies(local)[0]["status"] == "UNPUBLISHED"
 
 
 def test_nobody_is_let_in_again_while_the_study_here_is_not_open(local: Local, study: Study, by: User) -> None:
@@ -284,7 +226,7 @@ def test_nobody_is_let_in_again_while_the_study_here_is_not_open(local: Local, s
     row = ProlificStudy.objects.get()
     said = refused(prolific_studies.raise_places, prolific_study=row, places=5, by=by)
     assert "The study here is closed" in said
-    assert (there(local)[0]["status"], there(local)[0]["total_available_places"]) == ("PAUSED", 4)
+    assert (remote_studies(local)[0]["status"], remote_studies(local)[0]["total_available_places"]) == ("PAUSED", 4)
 
 
 def test_endings_that_a_draft_got_later_have_their_codes_when_it_is_published(
@@ -293,10 +235,10 @@ def test_endings_that_a_draft_got_later_have_their_codes_when_it_is_published(
     row = drafted(study, by)
     ours = prolific_studies.researcher_code(row)
     waited = CompletionCode.objects.get(study=study, outcome=Outcome.WAITED).code
-    assert waited not in [code["code"] for code in there(local)[0]["completion_codes"]]
+    assert waited not in [code["code"] for code in remote_studies(local)[0]["completion_codes"]]
     redesign(study, lobby=study.design.lobby.model_copy(update={"minutes": 5}))
     prolific_studies.publish(prolific_study=ProlificStudy.objects.get(), by=by, now=NOON)
-    codes = {code["code"]: code["actions"] for code in there(local)[0]["completion_codes"]}
+    codes = {code["code"]: code["actions"] for code in remote_studies(local)[0]["completion_codes"]}
     assert codes[waited] == [{"action": "MANUALLY_REVIEW"}]
     assert ours in codes
     assert waited in [code["code"] for code in fresh(row).details["completion_codes"]]
@@ -322,7 +264,7 @@ def test_what_prevents_publishing_is_said_and_kept_until_it_works(
     assert SAID[switch] in said
     row = fresh(row)
     assert (row.problem, row.status, row.due_at) == (said, "UNPUBLISHED", None)
-    assert there(local)[0]["status"] == "UNPUBLISHED"
+    assert remote_studies(local)[0]["status"] == "UNPUBLISHED"
     local.switch(switch, "off")
     prolific_studies.publish(prolific_study=row, by=by, now=NOON)
     assert (fresh(row).status, fresh(row).problem) == ("ACTIVE", "")
@@ -332,7 +274,7 @@ def test_places_are_only_raised(local: Local, study: Study, by: User) -> None:
     row = published(study, by)
     prolific_studies.raise_places(prolific_study=row, places=5, by=by, now=NOON)
     prolific_studies.raise_places(prolific_study=row, places=5, by=by, now=NOON)
-    assert (fresh(row).places, there(local)[0]["total_available_places"]) == (5, 5)
+    assert (fresh(row).places, remote_studies(local)[0]["total_available_places"]) == (5, 5)
     assert events(study)[2:] == ["prolific places added"]
     said = refused(prolific_studies.raise_places, prolific_study=row, places=4, by=by)
     assert said == "The study has 5 places on Prolific. Enter a larger number: you entered 4."
@@ -344,7 +286,7 @@ def test_places_whose_reply_was_lost_are_added_once(
     row = published(study, by)
     lose_reply(local, monkeypatch, "PATCH", f"/studies/{row.remote_id}/")
     prolific_studies.raise_places(prolific_study=row, places=5, by=by, now=NOON)
-    assert (fresh(row).places, there(local)[0]["total_available_places"]) == (5, 5)
+    assert (fresh(row).places, remote_studies(local)[0]["total_available_places"]) == (5, 5)
     assert events(study)[2:] == ["prolific places added"]
 
 
@@ -379,7 +321,7 @@ def test_what_happens_on_prolific_is_read(local: Local, study: Study, by: User) 
 
 def test_a_status_that_is_not_published_is_kept_as_it_is(local: Local, study: Study, by: User) -> None:
     row = published(study, by)
-    document = {**there(local)[0], "status": "UNDER INVESTIGATION"}
+    document = {**remote_studies(local)[0], "status": "UNDER INVESTIGATION"}
     local.double.store.write("study", document)
     local.double.store.commit()
     prolific_studies.refresh(prolific_study=row, now=NOON)
@@ -402,106 +344,3 @@ def test_without_an_account_there_is_a_sentence(study: Study, by: User) -> None:
     ProlificAccount.objects.all().delete()
     assert "has no Prolific API token" in refused(prolific_studies.send_draft, prolific_study=row)
     assert "has no Prolific API token" in fresh(row).problem
-
-
-# People who are kept out
-
-ANN, BEN, EVE, DAN = (f"60bf9310e8dec401be6e961{digit}" for digit in range(4))
-
-
-def members(local: Local, study: Study, what: str = "keep out") -> list[str]:
-    name = f"{group_prefix(study)}: {what}"
-    [group] = [one for one in local.client.list_groups(WORKSPACE) if one.name == name]
-    return local.client.list_group_members(group.id)
-
-
-def came(study: Study, person: str, **fields: Any) -> Annotator:
-    fields = {"state": SessionState.FINISHED, **fields}
-    return sit_down(study, person, **fields).annotator
-
-
-def test_who_was_excluded_or_blocked_is_kept_out_on_prolific(local: Local, study: Study, by: User) -> None:
-    other = launch_study(study.project, study="other-vase", recruitment={"any_ids": False})
-    exclude(annotator=came(other, ANN), project=study.project, reason="Careless", by=by, now=NOON)
-    blocked = came(other, BEN)
-    Annotator.objects.filter(pk=blocked.pk).update(blocked=True)
-    came(other, EVE)
-    row = published(study, by)
-    assert members(local, study) == [ANN, BEN]
-    for person, is_let_in in ((ANN, False), (BEN, False), (EVE, True), (DAN, True)):
-        if is_let_in:
-            local.taken(row.remote_id, person)
-        else:
-            with pytest.raises(AssertionError, match="not for this participant"):
-                local.taken(row.remote_id, person)
-
-
-def test_who_has_taken_part_is_kept_out_of_the_next_round(local: Local, study: Study, by: User) -> None:
-    came(study, ANN)
-    came(study, BEN, state=SessionState.GIVEN_UP)
-    came(study, EVE, state=SessionState.FAILED_CHECKS)
-    drafted(study, by)
-    assert members(local, study) == [ANN, EVE]
-
-
-def test_annotators_of_another_study_are_kept_out(local: Local, by: User) -> None:
-    project = make_project()
-    pilot = launch_study(project, study="pilot")
-    study = launch_study(project, study="test-split", eligibility=[{"rule": "not_in_study", "study": "pilot"}])
-    session = sit_down(pilot, ANN, state=SessionState.FINISHED)
-    answer(session, questions(pilot)[0], "candidate-0")
-    came(pilot, BEN)
-    people = find_people(study)
-    assert prolific_people.participant_ids(people.kept_out) == [ANN]
-    assert people.let_in is None
-
-
-def test_a_study_for_a_group_lets_only_that_group_in(local: Local, study: Study, by: User) -> None:
-    for_group = launch_study(study.project, study="for-group", eligibility=[{"rule": "in_group", "group": "test"}])
-    set_group(project=study.project, group="test", provider="prolific", people=[ANN, BEN, "no id"], by=by, now=NOON)
-    row = drafted(for_group, by)
-    assert members(local, for_group, "only these") == [ANN, BEN]
-    filters = {one["filter_id"] for one in there(local)[0]["filters"]}
-    assert filters == {"participant_group_blocklist", "participant_group_allowlist"}
-    # A list that changes later changes the group, also of a published study.
-    prolific_studies.publish(prolific_study=row, by=by, now=NOON)
-    set_group(project=study.project, group="test", provider="prolific", people=[BEN, EVE], by=by, now=NOON)
-    prolific_studies.refresh(prolific_study=row, now=NOON)
-    assert sorted(members(local, for_group, "only these")) == [BEN, EVE]
-
-
-def test_who_is_excluded_later_is_kept_out_within_minutes(local: Local, study: Study, by: User) -> None:
-    published(study, by)
-    other = launch_study(study.project, study="other-vase", recruitment={"any_ids": False})
-    ann = came(other, ANN)
-    exclude(annotator=ann, project=study.project, reason="Careless", by=by, now=NOON)
-    assert members(local, study) == []
-    local.switch(Switch.AWAY)
-    update_prolific_people()
-    local.switch(Switch.AWAY, "off")
-    update_prolific_people()
-    assert members(local, study) == [ANN]
-    include(annotator=ann, project=study.project, by=by, now=NOON)
-    update_prolific_people()
-    assert members(local, study) == []
-
-
-def test_groups_are_made_once(local: Local, study: Study, by: User) -> None:
-    drafted(study, by)
-    drafted(study, by, places=7)
-    assert len(local.client.list_groups(WORKSPACE)) == 1
-    values = [one["selected_values"] for one in there(local)[0]["filters"]]
-    assert len(values) == 1
-
-
-def test_chosen_groups_and_ours_are_one_filter(local: Local, study: Study, by: User) -> None:
-    chosen = local.client.create_group(WORKSPACE, name="Careless elsewhere", participants=[DAN]).id
-    mine = bodies.SelectFilter(filter_id="participant_group_blocklist", selected_values=(chosen,))
-    rate = bodies.RangeFilter(filter_id="approval_rate", selected_range=bodies.Range(lower=98, upper=100))
-    row = drafted(study, by, filters=(rate, mine))
-    ours = next(one.id for one in local.client.list_groups(WORKSPACE) if one.id != chosen)
-    assert there(local)[0]["filters"] == [
-        {"filter_id": "approval_rate", "selected_range": {"lower": 98, "upper": 100}},
-        {"filter_id": "participant_group_blocklist", "selected_values": [chosen, ours]},
-    ]
-    assert len(row.details["filters"]) == 2

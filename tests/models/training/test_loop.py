@@ -1,0 +1,307 @@
+"""The loop: seeds, checkpoints, memory, early stop, and what cannot be trained."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from PIL import Image
+
+from predictions.feeder import NoPicture
+from predictions.scorers import scorer_of
+from predictions.scorers.torch_models import digest_of_weights
+from tests.models.conftest import SITE
+from tests.models.test_hf import save_clip, save_siglip
+from tests.models.training.conftest import drawn
+from training.checkpoints import CHECKPOINT, read_file, write_file
+from training.examples import Example, ExampleFile, write_examples
+from training.loop import CannotTrain, Plan, Progress, Result, TrainingCancelled, train
+from training.towers import OpenClipTowers
+
+ROOT = Path(__file__).resolve().parents[3]
+# Two epochs of two steps.
+OPTIONS = {"batch": 4, "epochs": 2, "learning_rate": 1e-3, "warmup_steps": 1, "nearest": 1, "precision": "float32"}
+EXAMPLES, PICTURES = drawn(2)
+SOME = EXAMPLES[:8]
+
+
+def plan(base: str, **options: Any) -> Plan:
+    return Plan("negclip", base, "tiny", OPTIONS | options, device="cpu", checkpoint_steps=1)
+
+
+def run(plan: Plan, folder: Path, validation: int = 0, **given: Any) -> tuple[Result, list[Progress]]:
+    reports: list[Progress] = []
+    result = train(plan, SOME, EXAMPLES[:validation], PICTURES.__getitem__, folder, reports.append, **given)
+    return result, reports
+
+
+def after(steps: int, act: Callable[[], bool]) -> Callable[[], bool]:
+    """Return an `is_cancelled` that acts before the step after so many."""
+    calls = iter(range(steps))
+    return lambda: False if next(calls, None) is not None else act()
+
+
+def test_the_same_seed_gives_the_same_weights(base: str, tmp_path: Path) -> None:
+    one, _ = run(plan(base), tmp_path / "one")
+    again, _ = run(plan(base), tmp_path / "again")
+    other, _ = run(replace(plan(base), seed=1), tmp_path / "other")
+    assert one.weights == again.weights
+    assert [point.losses for point in one.curve] == [point.losses for point in again.curve]
+    assert one.weights != other.weights
+
+
+def test_it_goes_on_after_kill_9_and_ends_with_the_same_weights(base: str, folder: Path, tmp_path: Path) -> None:
+    whole, _ = run(plan(base), tmp_path / "whole", validation=8)
+    write_examples(SOME, tmp_path / "examples.jsonl")
+    for name, picture in PICTURES.items():
+        picture.save(tmp_path / f"{name}.png")
+    script = f"""{SITE}
+import os, signal
+from pathlib import Path
+import open_clip
+from PIL import Image
+from training.examples import ExampleFile
+from training.loop import Plan, train
+torch.set_num_threads(1)
+open_clip.add_model_config({str(Path(base.partition("/")[2]).parent)!r})
+folder = Path({str(tmp_path)!r})
+examples = ExampleFile(folder / "examples.jsonl")
+calls = iter(range(3))
+train({plan(base)!r}, examples, examples, lambda name: Image.open(folder / (name + ".png")), Path({str(folder)!r}),
+      lambda progress: None, lambda: next(calls, None) is None and os.kill(os.getpid(), signal.SIGKILL))
+"""
+    killed = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert killed.returncode == -signal.SIGKILL
+    kept = read_file(folder / CHECKPOINT)
+    assert kept is not None
+    assert kept["state"]["step"] == 3
+    examples = ExampleFile(tmp_path / "examples.jsonl")
+    reports: list[Progress] = []
+    resumed = train(plan(base), examples, examples, PICTURES.__getitem__, folder, reports.append)
+    assert reports[0].sentences == ["The training goes on from step 3."]
+    assert (resumed.weights, resumed.score) == (whole.weights, whole.score)
+    assert [(point.step, point.losses, point.score) for point in resumed.curve] == [
+        (point.step, point.losses, point.score) for point in whole.curve
+    ]
+    # What only a training that goes on needs is gone.
+    assert sorted(path.name for path in folder.iterdir()) == ["result.json", "tiny.pt"]
+
+
+def test_a_cancelled_training_loses_no_step(base: str, folder: Path, tmp_path: Path) -> None:
+    seldom = replace(plan(base), checkpoint_steps=1000)
+    whole, _ = run(seldom, tmp_path / "whole")
+    with pytest.raises(TrainingCancelled, match="cancelled after step 3"):
+        run(seldom, folder, is_cancelled=after(3, lambda: True))
+    assert run(seldom, folder)[0].weights == whole.weights
+
+
+def test_the_folder_of_another_training_is_refused(base: str, folder: Path) -> None:
+    with pytest.raises(TrainingCancelled):
+        run(plan(base), folder, is_cancelled=after(1, lambda: True))
+    with pytest.raises(CannotTrain, match=r"has another training \(options differ\)\. Choose another folder"):
+        run(plan(base, batch=2), folder)
+    run(plan(base), folder)
+    with pytest.raises(CannotTrain, match=r"has another training \(seed differ\)"):
+        run(replace(plan(base), seed=1), folder)
+
+
+def test_a_batch_that_does_not_fit_is_halved_with_the_same_loss(
+    base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, _ = run(plan(base), tmp_path / "whole", validation=8)
+    embed, seen = OpenClipTowers.embed_images, []
+
+    def short_of_memory(self: OpenClipTowers, pixels: Any) -> Any:
+        seen.append(len(pixels))
+        if len(pixels) > 2:
+            raise torch.cuda.OutOfMemoryError
+        return embed(self, pixels)
+
+    monkeypatch.setattr(OpenClipTowers, "embed_images", short_of_memory)
+    halved, reports = run(plan(base), tmp_path / "halved", validation=8)
+    assert halved.sentences == [
+        "A batch of 4 did not fit into the memory of the device; it is trained as 2 x 2, with the same loss.",
+        "A batch of 4 did not fit into the memory of the device; it is trained as 4 x 1, with the same loss.",
+    ]
+    assert (reports[0].batch, reports[0].parts, reports[0].sentences) == (4, 4, halved.sentences)
+    for one, other in zip(whole.curve, halved.curve, strict=True):
+        assert other.losses == pytest.approx(one.losses, rel=1e-4)
+        assert other.score == one.score
+    monkeypatch.undo()
+    states = [torch.load(result.path, weights_only=True)["state_dict"] for result in (whole, halved)]
+    # Of a learning rate of 0.001: Adam divides by the size of gradients, so that what is next to 0 may differ.
+    assert max(float((states[0][name] - states[1][name]).abs().max()) for name in states[0]) < 1e-4
+    assert float((states[0]["logit_scale"] - states[1]["logit_scale"]).abs()) < 1e-6
+
+
+def test_a_device_too_small_for_one_image(base: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(self: OpenClipTowers, pixels: Any) -> Any:
+        raise torch.cuda.OutOfMemoryError
+
+    monkeypatch.setattr(OpenClipTowers, "embed_images", never)
+    with pytest.raises(CannotTrain, match="too small for a single image or text"):
+        run(plan(base, nearest=0), folder)
+
+
+def test_a_loss_that_is_no_number_stops_and_keeps_the_last_checkpoint(
+    base: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed, calls = OpenClipTowers.embed_texts, iter(range(2))
+
+    def broken(self: OpenClipTowers, tokens: Any) -> Any:
+        return embed(self, tokens) * (1 if next(calls, None) is not None else torch.nan)
+
+    monkeypatch.setattr(OpenClipTowers, "embed_texts", broken)
+    sentence = (
+        r"The loss of step 3 is not a number \(contrastive nan, loss nan\)\. Train again with a lower learning_rate"
+    )
+    with pytest.raises(CannotTrain, match=sentence):
+        run(plan(base), folder)
+    kept = read_file(folder / CHECKPOINT)
+    assert kept is not None
+    assert kept["state"]["step"] == 2
+    assert all(bool(torch.isfinite(numbers).all()) for numbers in kept["modules"]["towers"].values())
+
+
+@contextmanager
+def disk_of(size: int) -> Iterator[None]:
+    """Let no file grow beyond so many bytes."""
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(base: str, folder: Path, tmp_path: Path) -> None:
+    whole, _ = run(plan(base), tmp_path / "whole")
+    with pytest.raises(TrainingCancelled):
+        run(plan(base), folder, is_cancelled=after(2, lambda: True))
+    with disk_of(100_000), pytest.raises(CannotTrain, match=r"checkpoint\.pt cannot be written to .* Free space there"):
+        run(plan(base), folder)
+    assert [path.name for path in folder.iterdir()] == [CHECKPOINT]
+    assert run(plan(base), folder)[0].weights == whole.weights
+
+
+def test_a_damaged_checkpoint(base: str, folder: Path) -> None:
+    folder.mkdir()
+    (folder / CHECKPOINT).write_bytes(b"PK\x03\x04 half of it")
+    with pytest.raises(CannotTrain, match=r"checkpoint\.pt is damaged\. Delete it"):
+        run(plan(base), folder)
+
+
+def test_an_error_while_a_file_is_written_leaves_the_old_one(tmp_path: Path) -> None:
+    write_file(tmp_path / "a.pt", {"numbers": torch.ones(3)})
+    with disk_of(100), pytest.raises(CannotTrain, match="File too large"):
+        write_file(tmp_path / "a.pt", {"numbers": torch.zeros(1000)})
+    kept = read_file(tmp_path / "a.pt")
+    assert kept is not None
+    assert kept["numbers"].tolist() == [1, 1, 1]
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_it_stops_when_the_score_has_not_risen_and_returns_the_best_model(
+    base: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scores of the epochs are given: 50, 75, 75 and 25 %."""
+    rights = iter([[True, False] * 4, [True] * 6 + [False] * 2, [True] * 6 + [False] * 2, [True] * 2 + [False] * 6])
+    monkeypatch.setattr("training.recipes.contrastive.TwoTowers.outcomes", lambda *given: next(rights))
+    states: dict[int, Mapping[str, Any]] = {}
+
+    def keep(progress: Progress) -> None:
+        kept = read_file(folder / CHECKPOINT)
+        states[progress.step] = {} if kept is None else kept["modules"]["towers"]
+
+    stopping = plan(base, epochs=9, patience=2)
+    result = train(stopping, SOME, EXAMPLES[:8], PICTURES.__getitem__, folder, keep)
+    assert (result.score, result.best_step, result.steps) == (0.75, 4, 8)
+    assert [point.score for point in result.curve if point.score is not None] == [0.5, 0.75, 0.75, 0.25]
+    assert result.sentences == [
+        "Stopped after step 8: the validation score has not risen for 2 epochs. The best is of step 4."
+    ]
+    assert result.weights == digest_of_weights(states[4])
+    assert result.weights == scorer_of(result.spec).identity.weights
+
+
+def test_clip_of_transformers(tmp_path: Path) -> None:
+    base = f"hf:{save_clip(tmp_path / 'base')}"
+    result, _ = run(plan(base), tmp_path / "trained")
+    scorer = scorer_of(result.spec)
+    assert result.spec == f"hf:{tmp_path / 'trained' / 'tiny'}"
+    assert scorer.identity.weights == result.weights != scorer_of(base).identity.weights
+
+
+def test_weights_with_quick_gelu_are_loaded_with_it(base: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tag implies the activation, as openai of ViT-B-32 does; the trained file cannot."""
+    import open_clip
+
+    tag = {"file": base.partition("/")[2], "quick_gelu": True}
+    monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny-test", {"openai": tag})
+    result, _ = run(plan("open_clip:tiny-test/openai", epochs=1), folder)
+    assert result.spec == f"open_clip:tiny-test-quickgelu/{folder / 'tiny.pt'}"
+
+
+def missing(name: str) -> Image.Image:
+    if name == SOME[3].images[0]:
+        raise NoPicture("The file is not there.")
+    return PICTURES[name]
+
+
+def test_a_missing_image_is_named(base: str, folder: Path) -> None:
+    sentence = f"The image {SOME[3].images[0]} of the instance {SOME[3].instance} cannot be used: The file is not there"
+    with pytest.raises(CannotTrain, match=sentence):
+        train(plan(base, nearest=0), SOME, [], missing, folder, lambda progress: None)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "options", "sentence"),
+    [
+        ("negclap", {}, "The recipe 'negclap' is unknown. Use one of negclip"),
+        ("negclip", {"batch": 0, "rate": 1}, r"batch: Input should be greater than .*; rate: Extra inputs"),
+    ],
+)
+def test_a_wrong_recipe_or_option(recipe: str, options: dict[str, Any], sentence: str, folder: Path) -> None:
+    with pytest.raises(CannotTrain, match=sentence):
+        run(Plan(recipe, "open_clip:tiny-test/x", "a", options), folder)
+
+
+@pytest.mark.parametrize(
+    ("base", "sentence"),
+    [
+        ("tiny", "does not name a model"),
+        ("text-only:ngrams", "is of the family 'text-only'; this recipe trains those of open_clip, hf"),
+        ("open_clip:tiny-test/no-such-file", "neither a file on the worker's machine nor a tag"),
+    ],
+)
+def test_a_base_model_of_another_kind(base: str, sentence: str, folder: Path) -> None:
+    with pytest.raises(CannotTrain, match=sentence):
+        run(plan(base), folder)
+
+
+def test_a_siglip_is_no_clip(tmp_path: Path) -> None:
+    with pytest.raises(CannotTrain, match="is no CLIP"):
+        run(plan(f"hf:{save_siglip(tmp_path / 'siglip')}"), tmp_path / "trained")
+
+
+@pytest.mark.parametrize(
+    ("examples", "sentence"),
+    [
+        ([], "There is nothing to train on"),
+        (
+            [*SOME, Example("x", (), ("a", "b"))],
+            "1 of 9 training examples do not fit; the first is x. NegCLIP needs an",
+        ),
+    ],
+)
+def test_examples_that_do_not_fit(examples: list[Example], sentence: str, base: str, folder: Path) -> None:
+    with pytest.raises(CannotTrain, match=sentence):
+        train(plan(base), examples, [], PICTURES.__getitem__, folder, lambda progress: None)

@@ -1,0 +1,38 @@
+"""Near captions: by hand, and against comparing every pair."""
+
+import random
+
+import pytest
+
+from training.near_captions import NearCaptions, trigrams_of
+
+
+def test_the_similarity_is_that_of_groups_of_three_characters() -> None:
+    assert trigrams_of("A dog.") == {" a ", "a d", " do", "dog", "og "}
+    # "a dog": 5 groups. "a dogs": " a ", "a d", " do", "dog", "ogs", "gs ": 6. Shared: 4 of 7.
+    index = NearCaptions(["A DOG!", "a cat"], at_least=0.5)
+    assert index.nearest(["a dogs", "a bird", "", "a\u00a0dog"]) == {0: (pytest.approx(4 / 7, abs=1e-3), 0), 3: (1, 0)}
+    assert NearCaptions(["A DOG!"], at_least=0.6).nearest(["a dogs"]) == {}
+
+
+def test_nothing_is_near_to_nothing() -> None:
+    assert NearCaptions([]).nearest(["a dog"]) == {}
+    assert NearCaptions(["a dog"]).nearest([]) == {}
+
+
+@pytest.mark.parametrize("at_least", [0.5, 0.8, 1.0])
+def test_no_pair_is_missed_and_the_nearest_is_found(at_least: float) -> None:
+    dice = random.Random(at_least)
+
+    def caption() -> str:
+        return " ".join(dice.choice(["ab", "abc", "cab", "bca", "aab", "ca"]) for _ in range(dice.randint(1, 7)))
+
+    known, asked = [caption() for _ in range(150)], [caption() for _ in range(150)]
+    expected = {}
+    for place, one in enumerate(map(trigrams_of, asked)):
+        similarities = [len(one & other) / len(one | other) for other in map(trigrams_of, known)]
+        if max(similarities) >= at_least:
+            expected[place] = pytest.approx(max(similarities), abs=1e-3)
+    assert len(expected) > 5
+    found = NearCaptions(known, at_least=at_least).nearest(asked)
+    assert {place: similarity for place, (similarity, _) in found.items()} == expected

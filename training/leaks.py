@@ -1,0 +1,271 @@
+"""Find examples that would leak test data into training: those that are, or nearly are, something protected. Pure.
+
+Protected is what a trained model may be measured on: what people answered for evaluation, released test sets, public
+test sets. An example leaks if it shares one of these with something protected:
+
+- `same image`: a file with the same SHA-256.
+- `near image`: the same pixels saved again or resized, by their vectors (`training.near_images`).
+- `same caption`: the same words, whatever their case, punctuation, white space and Unicode form.
+- `near caption`: nearly the same characters (`training.near_captions`).
+- `same source`: the same instance, photo, image set or video (`training.source_ids`).
+
+A caption says which image it is about only if it says enough, so captions of fewer than `LEAST_WORDS` words, and those
+that are on more than `MOST_IMAGES` protected images, do not count. Other kinds protect their instances.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from making.texts import comparable, words_of
+from predictions.image_sets.embeddings import Vectors
+from predictions.image_sets.near_duplicates import NEAR_BELOW
+from training.near_captions import NEAR_AT_LEAST, NearCaptions
+from training.near_images import NearImages
+
+# A change of what leaks gets the next.
+VERSION = "1"
+SAME_IMAGE, NEAR_IMAGE = "same image", "near image"
+SAME_CAPTION, NEAR_CAPTION = "same caption", "near caption"
+SAME_SOURCE = "same source"
+KINDS = (SAME_IMAGE, NEAR_IMAGE, SAME_CAPTION, NEAR_CAPTION, SAME_SOURCE)
+LEAST_WORDS = 6
+MOST_IMAGES = 2
+# Pairs of each kind that a report names.
+PAIRS_NAMED = 20
+_AT_ONCE = 1000
+
+T = TypeVar("T")
+# SHA-256 of images -> their vectors of length 1; those that cannot be read are left out.
+VectorsOf = Callable[[Sequence[str]], Mapping[str, Vectors]]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A training example or something protected. `name`: what the report calls it.
+
+    `images`: SHA-256 of their bytes. `sources`: ids of what it was made from, equal for the same thing only, such as
+    `coco:219578` (`training.source_ids`) or `instance:PROJECT/KEY`.
+    """
+
+    name: str
+    captions: Sequence[str] = ()
+    images: Sequence[str] = ()
+    sources: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """An example and what it has in common with something protected.
+
+    `shared`: the caption of the example, the SHA-256 of its image, or the id of the source. `closeness`: of near
+    captions the similarity from 0 to 1, of near images the distance from 0; else None.
+    """
+
+    kind: str
+    example: str
+    protected: str
+    shared: str
+    closeness: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeakReport:
+    """What a check for leaks found; an example with several kinds of leak counts in each of them.
+
+    `examples`: how many were checked. `leaking`: how many of them leak, and were taken out. `counts`: kind -> examples.
+    `pairs`: the first ones of each kind. `protected`: how many items are protected; `protected_images`: with how many
+    vectors images were compared. `images_not_compared`: images of examples that have no vector, of which only the files
+    were compared. `captions_too_short`, `captions_too_common`: captions of protected items that do not count.
+    """
+
+    examples: int
+    leaking: int
+    counts: Mapping[str, int]
+    pairs: Sequence[Leak]
+    protected: int
+    protected_images: int
+    images_not_compared: int
+    captions_too_short: int
+    captions_too_common: int
+    version: str = VERSION
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it as plain JSON."""
+        return asdict(self) | {"pairs": [asdict(pair) for pair in self.pairs]}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """Return the report that `to_plain` wrote."""
+        return cls(**dict(plain) | {"pairs": [Leak(**pair) for pair in plain["pairs"]]})
+
+
+class Protected:
+    """What is protected, ready to be compared with examples.
+
+    images: SHA-256 of protected images, with their `vectors` in rows, of length 1. They may include images of no item,
+    such as those of known test sets, by any name.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[Item],
+        *,
+        images: Sequence[str] = (),
+        vectors: Vectors | None = None,
+        near_below: float = NEAR_BELOW,
+    ) -> None:
+        self.count, self.near_below = 0, near_below
+        self.by_image: dict[str, str] = {}
+        self.by_source: dict[str, str] = {}
+        owners: dict[str, str] = {}
+        pictures: dict[str, set[str]] = defaultdict(set)
+        for item in items:
+            self.count += 1
+            for image in item.images:
+                self.by_image.setdefault(image, item.name)
+            for source in item.sources:
+                self.by_source.setdefault(source, item.name)
+            picture = next(iter((*item.images, *item.sources)), "")
+            for caption in item.captions:
+                words = comparable(caption)
+                owners.setdefault(words, item.name)
+                pictures[words].add(picture)
+        short = {words for words in owners if len(words.split()) < LEAST_WORDS}
+        common = {words for words in owners if len(pictures[words]) > MOST_IMAGES} - short
+        self.captions_too_short, self.captions_too_common = len(short), len(common)
+        self.by_caption = {words: name for words, name in owners.items() if words not in short | common}
+        self._captions = list(self.by_caption)
+        self._near_captions = NearCaptions(self._captions)
+        self._images = list(images)
+        self._near_images = None if vectors is None else NearImages(vectors, below=near_below)
+
+    @property
+    def compared_images(self) -> int:
+        return len(self._images)
+
+    def near_captions(self, captions: Sequence[str]) -> dict[int, tuple[float, str]]:
+        """Return place of a caption -> similarity to the nearest protected one and the item of that; only near ones."""
+        found = self._near_captions.nearest(captions)
+        return {
+            place: (similarity, self.by_caption[self._captions[other]]) for place, (similarity, other) in found.items()
+        }
+
+    def near_images(self, vectors: Vectors) -> dict[int, tuple[float, str]]:
+        """Return place of an image -> distance from the nearest protected one and its item; only near ones."""
+        if self._near_images is None:
+            return {}
+        found = self._near_images.nearest(vectors)
+        names = {place: (distance, self._images[other]) for place, (distance, other) in found.items()}
+        return {place: (distance, self.by_image.get(name, name)) for place, (distance, name) in names.items()}
+
+
+class LeakCheck:
+    """Checks examples as they come, and takes out those that leak.
+
+    `vectors_of`: the vectors of the examples' images, in the embedding of the protected ones; without it, only files
+    are compared.
+    """
+
+    def __init__(self, protected: Protected, *, vectors_of: VectorsOf | None = None) -> None:
+        self._protected, self._vectors_of = protected, vectors_of
+        self._examples = self._leaking = 0
+        self._counts: Counter[str] = Counter()
+        self._pairs: dict[str, list[Leak]] = {kind: [] for kind in KINDS}
+        self._not_compared: set[str] = set()
+
+    def without_leaks(self, examples: Iterable[T], item_of: Callable[[T], Item]) -> Iterator[T]:
+        """Yield the examples that do not leak, in their order. `item_of` tells what is compared of each."""
+        waiting = iter(examples)
+        while some := list(islice(waiting, _AT_ONCE)):
+            found = self._leaks([item_of(each) for each in some])
+            yield from (each for each, leaks in zip(some, found, strict=True) if not leaks)
+
+    def report(self) -> LeakReport:
+        """Return what was found so far."""
+        protected = self._protected
+        return LeakReport(
+            examples=self._examples,
+            leaking=self._leaking,
+            counts={kind: self._counts[kind] for kind in KINDS},
+            pairs=[pair for kind in KINDS for pair in self._pairs[kind]],
+            protected=protected.count,
+            protected_images=protected.compared_images,
+            images_not_compared=len(self._not_compared),
+            captions_too_short=protected.captions_too_short,
+            captions_too_common=protected.captions_too_common,
+            thresholds={
+                "near caption at least": NEAR_AT_LEAST,
+                "near image below": protected.near_below,
+                "least words": LEAST_WORDS,
+                "most images of a caption": MOST_IMAGES,
+            },
+        )
+
+    def _leaks(self, items: Sequence[Item]) -> list[Mapping[str, Leak]]:
+        """Return for each item its first leak of each kind."""
+        found: list[dict[str, Leak]] = [_same(item, self._protected) for item in items]
+        for place, leak in (*self._near_captions(items), *self._near_images(items)):
+            found[place].setdefault(leak.kind, leak)
+        self._examples += len(items)
+        for leaks in found:
+            self._leaking += bool(leaks)
+            for kind, leak in leaks.items():
+                self._counts[kind] += 1
+                if len(self._pairs[kind]) < PAIRS_NAMED:
+                    self._pairs[kind].append(leak)
+        return list(found)
+
+    def _near_captions(self, items: Sequence[Item]) -> Iterator[tuple[int, Leak]]:
+        known = self._protected.by_caption
+        places: dict[str, list[int]] = defaultdict(list)
+        for place, item in enumerate(items):
+            for caption in item.captions:
+                if len(words_of(caption)) >= LEAST_WORDS and comparable(caption) not in known:
+                    places[caption].append(place)
+        captions = list(places)
+        for number, (similarity, name) in self._protected.near_captions(captions).items():
+            for place in places[captions[number]]:
+                yield place, Leak(NEAR_CAPTION, items[place].name, name, captions[number], similarity)
+
+    def _near_images(self, items: Sequence[Item]) -> Iterator[tuple[int, Leak]]:
+        places: dict[str, list[int]] = defaultdict(list)
+        for place, item in enumerate(items):
+            for image in item.images:
+                if image not in self._protected.by_image:
+                    places[image].append(place)
+        vectors = self._vectors_of(list(places)) if self._vectors_of is not None and places else {}
+        self._not_compared.update(places.keys() - vectors.keys())
+        if not vectors:
+            return
+        names = list(vectors)
+        for number, (distance, protected) in self._protected.near_images(np.stack(list(vectors.values()))).items():
+            for place in places[names[number]]:
+                yield place, Leak(NEAR_IMAGE, items[place].name, protected, names[number], distance)
+
+
+def find_leaks(examples: Iterable[Item], protected: Protected, *, vectors_of: VectorsOf | None = None) -> LeakReport:
+    """Check all `examples`, and return what was found."""
+    check = LeakCheck(protected, vectors_of=vectors_of)
+    for _ in check.without_leaks(examples, lambda item: item):
+        pass
+    return check.report()
+
+
+def _same(item: Item, protected: Protected) -> dict[str, Leak]:
+    """Return the first leak of each kind that is an equal image, caption or source."""
+    compared = (
+        (SAME_IMAGE, ((image, image) for image in item.images), protected.by_image),
+        (SAME_CAPTION, ((caption, comparable(caption)) for caption in item.captions), protected.by_caption),
+        (SAME_SOURCE, ((source, source) for source in item.sources), protected.by_source),
+    )
+    found = (
+        next((Leak(kind, item.name, known[key], shared) for shared, key in pairs if key in known), None)
+        for kind, pairs, known in compared
+    )
+    return {leak.kind: leak for leak in found if leak is not None}

@@ -1,0 +1,359 @@
+"""Train a model by a recipe, from the last checkpoint if there is one. Pure.
+
+Importing this module does not import torch.
+"""
+
+import json
+import random
+import resource
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from predictions.feeder import OpenPicture
+from predictions.scorers.batches import in_batches
+from predictions.scorers.torch_models import digest_of_weights, usual_batch
+from training.checkpoints import BEST, CHECKPOINT, RESULT, read_file, write_file, write_json
+from training.errors import CannotTrain, TrainingCancelled
+from training.examples import Example, digest_of
+from training.plan import CurvePoint, Plan, Progress, Result
+from training.reading import Batch, read_batches
+from training.recipes import RECIPES, get_recipe
+from training.recipes.base import Recipe, Trainable
+from training.steps import Stepper
+
+__all__ = ["CannotTrain", "CurvePoint", "Plan", "Progress", "Result", "TrainingCancelled", "recipe_of", "train"]
+
+# Between two reports, unless there is something new to say.
+REPORT_SECONDS = 5.0
+# Points of the curve of losses.
+MOST_POINTS = 1000
+LIBRARIES = ("torch", "open_clip_torch", "transformers", "torchvision", "Pillow", "numpy")
+
+
+def recipe_of(plan: Plan) -> Recipe:
+    """Return the recipe of a plan with its options. Raises CannotTrain, with a sentence for each wrong option."""
+    if plan.recipe not in RECIPES:
+        raise CannotTrain(f"The recipe {plan.recipe!r} is unknown. Use one of {', '.join(RECIPES)}.")
+    try:
+        return get_recipe(plan.recipe).model_validate(dict(plan.options))
+    except ValidationError as error:
+        problems = [f"{'.'.join(map(str, each['loc'])) or plan.recipe}: {each['msg']}" for each in error.errors()]
+        raise CannotTrain(f"The options of {plan.recipe} are wrong. {'; '.join(problems)}.") from error
+
+
+def train(
+    plan: Plan,
+    examples: Sequence[Example],
+    validation: Sequence[Example],
+    open_picture: OpenPicture,
+    folder: Path,
+    report: Callable[[Progress], None],
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> Result:
+    """Train the model of a plan in `folder`, and return it; again, it returns the same result.
+
+    examples, validation: all that the recipe accepts are used; a `training.examples.ExampleFile` is read as needed.
+    Validation may be empty: then the model after the last step is the result. `report` is called often, from this
+    thread. What an interrupted training left in `folder` is taken up. Raises CannotTrain, TrainingCancelled, and errors
+    of the source of images; the last checkpoint stays.
+    """
+    recipe = recipe_of(plan)
+    _check_examples(recipe, examples, validation)
+    identity = _identity(plan, recipe, examples, validation)
+    if (done := _finished(folder, identity)) is not None:
+        return done
+    _seed(plan.seed)
+    trainable = recipe.load(plan.base, plan.seed, plan.device)
+    trainable.prepare(examples, open_picture)
+    run = _Run(plan, recipe, trainable, examples, validation, open_picture, folder, report, is_cancelled, identity)
+    return run.finish()
+
+
+@dataclass
+class _State:
+    """What a training has come to. `curve`: [step, losses, score]."""
+
+    step: int = 0
+    curve: list[list[Any]] = field(default_factory=list)
+    score: float | None = None
+    best: float | None = None
+    best_step: int = 0
+    bad_epochs: int = 0
+    sentences: list[str] = field(default_factory=list)
+
+
+class _Run:
+    """A training in this process."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        recipe: Recipe,
+        trainable: Trainable,
+        examples: Sequence[Example],
+        validation: Sequence[Example],
+        open_picture: OpenPicture,
+        folder: Path,
+        report: Callable[[Progress], None],
+        is_cancelled: Callable[[], bool],
+        identity: Mapping[str, Any],
+    ) -> None:
+        self.plan, self.recipe, self.trainable, self.folder = plan, recipe, trainable, folder
+        self.examples, self.validation, self.open_picture = examples, validation, open_picture
+        self._report_to, self._is_cancelled, self._identity = report, is_cancelled, identity
+        self.steps_per_epoch = _steps_per_epoch(len(examples), recipe)
+        self.steps = recipe.epochs * self.steps_per_epoch
+        self.stepper = Stepper(recipe, trainable, self.steps)
+        self.state = _State()
+        self._losses: Mapping[str, float] = {}
+        self._begun, self._begun_at, self._reported = monotonic(), 0, -REPORT_SECONDS
+        self._told = 0
+        self._resume()
+
+    def finish(self) -> Result:
+        """Train to the end; return the result."""
+        while self.state.step < self.steps and not self._is_stopped():
+            self._epoch()
+        best = read_file(self.folder / BEST) if self.validation else None
+        if best is not None:
+            self._load_modules(best["modules"])
+        saved = self.trainable.save(self.folder, self.plan.name)
+        state = self.state
+        result = Result(
+            path=str(saved.path),
+            spec=saved.spec,
+            weights=digest_of_weights(self.trainable.weights()),
+            score=state.best,
+            best_step=state.best_step if best is not None else state.step,
+            steps=state.step,
+            curve=[CurvePoint(step, losses, score) for step, losses, score in state.curve],
+            recipe_version=self.recipe.version,
+            options=self.recipe.model_dump(mode="json"),
+            libraries={library: version(library) for library in LIBRARIES},
+            hardware=_hardware(self.stepper.device),
+            seed=self.plan.seed,
+            sentences=list(state.sentences),
+        )
+        self._report(at_once=True)
+        write_json(self.folder / RESULT, {"identity": self._identity, "result": asdict(result)})
+        for name in (CHECKPOINT, BEST):
+            (self.folder / name).unlink(missing_ok=True)
+        return result
+
+    def _epoch(self) -> None:
+        """Train to the end of the epoch, and validate there."""
+        epoch, done = divmod(self.state.step, self.steps_per_epoch)
+        with closing(read_batches(self._batches(epoch, done), self.trainable.towers, self.open_picture)) as loaded:
+            for one in loaded:
+                if self._is_cancelled():
+                    self._checkpoint()
+                    raise TrainingCancelled(f"The training was cancelled after step {self.state.step:,}.")
+                self._losses = self.stepper.step(self.state.step, one)
+                self.state.step += 1
+                self._note_losses()
+                is_last = self.state.step % self.steps_per_epoch == 0
+                if is_last and self.validation:
+                    self._validate()
+                if self.state.step % self.plan.checkpoint_steps == 0:
+                    self._checkpoint()
+                self._report(at_once=is_last)
+
+    def _batches(self, epoch: int, done: int) -> Iterator[Batch]:
+        """Yield the batches of an epoch from number `done` on, the same in each run."""
+        size, seed = self.recipe.batch, self.plan.seed
+        order = np.random.default_rng([seed, epoch]).permutation(len(self.examples))
+        for number in range(done, self.steps_per_epoch):
+            chosen = [self.examples[int(place)] for place in order[number * size : (number + 1) * size]]
+            yield self.trainable.batch(chosen, random.Random(f"{seed}|{epoch}|{number}"))  # noqa: S311 (no secret)
+
+    def _validate(self) -> None:
+        """Score the validation set; keep the model if none before was better."""
+        right = total = 0
+        size = usual_batch(self.stepper.device)
+        batches = (self.trainable.validation_batch(some) for some in in_batches(self.validation, size))
+        with closing(read_batches(batches, self.trainable.towers, self.open_picture)) as loaded:
+            for one in loaded:
+                outcomes = self.stepper.outcomes(one)
+                right, total = right + sum(outcomes), total + len(outcomes)
+        state = self.state
+        state.score = right / total
+        state.curve.append([state.step, {}, state.score])
+        state.bad_epochs += 1
+        if state.best is None or state.score > state.best:
+            state.best, state.best_step, state.bad_epochs = state.score, state.step, 0
+            write_file(self.folder / BEST, {"step": state.step, "modules": self._modules()})
+
+    def _is_stopped(self) -> bool:
+        """Tell whether the validation score has not risen for too long."""
+        patience, state = self.recipe.patience, self.state
+        if not (self.validation and patience and state.bad_epochs >= patience):
+            return False
+        self._say(
+            f"Stopped after step {state.step:,}: the validation score has not risen for {patience} "
+            f"{'epoch' if patience == 1 else 'epochs'}. The best is of step {state.best_step:,}."
+        )
+        return True
+
+    def _note_losses(self) -> None:
+        every = -(-self.steps // MOST_POINTS)
+        if self.state.step % every == 0 or self.state.step == self.steps:
+            self.state.curve.append([self.state.step, dict(self._losses), None])
+
+    def _checkpoint(self) -> None:
+        import torch
+
+        cuda = [torch.cuda.get_rng_state(self.stepper.device)] if self.stepper.device.type == "cuda" else []
+        self._collect_sentences()
+        write_file(
+            self.folder / CHECKPOINT,
+            {
+                "identity": dict(self._identity),
+                "state": asdict(self.state),
+                "parts": self.stepper.parts,
+                "modules": self._modules(),
+                "optimizer": self.stepper.optimizer.state_dict(),
+                "scaler": self.stepper.scaler.state_dict(),
+                "random": [torch.get_rng_state(), *cuda],
+            },
+        )
+
+    def _resume(self) -> None:
+        import torch
+
+        kept = read_file(self.folder / CHECKPOINT)
+        if kept is None:
+            return
+        if kept["identity"] != dict(self._identity):
+            raise _other_training(self.folder, kept["identity"], self._identity)
+        self.state, self.stepper.parts = _State(**kept["state"]), kept["parts"]
+        self._load_modules(kept["modules"])
+        self.stepper.optimizer.load_state_dict(kept["optimizer"])
+        self.stepper.scaler.load_state_dict(kept["scaler"])
+        torch.set_rng_state(kept["random"][0])
+        if self.stepper.device.type == "cuda" and len(kept["random"]) > 1:
+            torch.cuda.set_rng_state(kept["random"][1], self.stepper.device)
+        self.stepper.sentences.clear()
+        self._begun_at = self.state.step
+        self._say(f"The training goes on from step {self.state.step:,}.")
+
+    def _modules(self) -> dict[str, Any]:
+        return {name: module.state_dict() for name, module in self.trainable.modules.items()}
+
+    def _load_modules(self, states: Mapping[str, Any]) -> None:
+        for name, module in self.trainable.modules.items():
+            module.load_state_dict(states[name])
+
+    def _say(self, sentence: str) -> None:
+        self.state.sentences.append(sentence)
+
+    def _collect_sentences(self) -> None:
+        self.state.sentences += self.stepper.sentences + self.trainable.sentences
+        self.stepper.sentences.clear()
+        self.trainable.sentences.clear()
+
+    def _report(self, *, at_once: bool = False) -> None:
+        self._collect_sentences()
+        state, now = self.state, monotonic()
+        news = state.sentences[self._told :]
+        if not (at_once or news or now - self._reported >= REPORT_SECONDS):
+            return
+        self._reported, self._told = now, len(state.sentences)
+        done = state.step - self._begun_at
+        left = (now - self._begun) / done * (self.steps - state.step) if done else None
+        self._report_to(
+            Progress(
+                step=state.step,
+                steps=self.steps,
+                losses=dict(self._losses),
+                score=state.score,
+                best=state.best,
+                seconds_left=left,
+                peak_memory=_peak_memory(self.stepper.device),
+                batch=self.recipe.batch,
+                parts=self.stepper.parts,
+                sentences=news,
+            )
+        )
+
+
+def _check_examples(recipe: Recipe, examples: Sequence[Example], validation: Sequence[Example]) -> None:
+    """Raise CannotTrain if there are no examples, or one that the recipe cannot use."""
+    if not examples:
+        raise CannotTrain("There is nothing to train on. Choose a release, or a project with accepted instances.")
+    for which, some in (("training", examples), ("validation", validation)):
+        unfit = [number for number in range(len(some)) if not recipe.accepts(some[number])]
+        if unfit:
+            raise CannotTrain(
+                f"{len(unfit):,} of {len(some):,} {which} examples do not fit; the first is "
+                f"{some[unfit[0]].instance}. {recipe.title} needs {recipe.needs}."
+            )
+
+
+def _steps_per_epoch(examples: int, recipe: Recipe) -> int:
+    whole, rest = divmod(examples, recipe.batch)
+    return whole + 1 if rest and (recipe.keeps_small_batch or not whole) else whole
+
+
+def _identity(plan: Plan, recipe: Recipe, examples: Sequence[Example], validation: Sequence[Example]) -> dict[str, Any]:
+    """Return what must be the same for a training to go on."""
+    return {
+        "recipe": plan.recipe,
+        "version": recipe.version,
+        "options": json.dumps(recipe.model_dump(mode="json"), sort_keys=True),
+        "base": plan.base,
+        "seed": plan.seed,
+        "name": plan.name,
+        "examples": digest_of(examples),
+        "validation": digest_of(validation),
+    }
+
+
+def _finished(folder: Path, identity: Mapping[str, Any]) -> Result | None:
+    """Return the result that is in the folder already, None if there is none. Raises CannotTrain if it is another's."""
+    path = folder / RESULT
+    if not path.is_file():
+        return None
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    if kept["identity"] != dict(identity):
+        raise _other_training(folder, kept["identity"], identity)
+    curve = [CurvePoint(**point) for point in kept["result"].pop("curve")]
+    return Result(curve=curve, **kept["result"])
+
+
+def _other_training(folder: Path, kept: Mapping[str, Any], wanted: Mapping[str, Any]) -> CannotTrain:
+    differ = ", ".join(name for name in wanted if kept.get(name) != wanted[name])
+    return CannotTrain(f"The folder {folder} has another training ({differ} differ). Choose another folder.")
+
+
+def _seed(seed: int) -> None:
+    """Make torch compute the same from the same seed, where it can."""
+    import torch
+
+    torch.manual_seed(seed)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+
+
+def _hardware(device: Any) -> str:
+    import platform
+
+    import torch
+
+    return f"{platform.machine()} CPU" if device.type == "cpu" else torch.cuda.get_device_name(device)
+
+
+def _peak_memory(device: Any) -> int:
+    """Return the most memory in use so far, in bytes: of a GPU by torch, else of this process."""
+    import torch
+
+    if device.type == "cuda":
+        return int(torch.cuda.max_memory_allocated(device))
+    # Linux counts in kibibytes.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,0 +1,91 @@
+"""Find captions that are nearly equal to others: an article, a plural or a typing error apart. Pure."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from making.texts import comparable
+
+# Two captions are near if they share this part of the groups of three characters that either has (Jaccard). Measured on
+# 1,500 captions of SugarCrepe with one change: an article left out, a plural, a typing error, two words swapped, a word
+# added at the end. Of each, 99 to 100 % are near. With one word replaced, which makes another caption, 22 % are.
+# The filter `near_duplicates` compares pairs of words at the same threshold, which finds 0 to 38 % of these changes.
+NEAR_AT_LEAST = 0.8
+# Two captions are compared if they share as many of their rarest groups. More mean fewer comparisons, and longer lists.
+_SHARED = 6
+# Rounding errors of a product of a threshold and a count.
+_ROUNDING = 1e-6
+
+
+def trigrams_of(text: str) -> frozenset[str]:
+    """Return the groups of three characters in a text, without case and punctuation; a space stands at both ends."""
+    spaced = f" {comparable(text)} "
+    return frozenset(spaced[start : start + 3] for start in range(len(spaced) - 2))
+
+
+class NearCaptions:
+    """Finds the nearest of some captions.
+
+    Two sets that share enough elements share some of their rarest ones, so that only sets with these are compared
+    (Xiao et al. 2008, "Efficient similarity joins for near duplicate detection"). No pair is missed.
+    """
+
+    def __init__(self, captions: Sequence[str], *, at_least: float = NEAR_AT_LEAST) -> None:
+        self._at_least = at_least
+        found = [trigrams_of(caption) for caption in captions]
+        counts = Counter(each for one in found for each in one)
+        by_rarity = sorted(counts, key=lambda each: (counts[each], each))
+        self._number = {each: number for number, each in enumerate(by_rarity)}
+        rows = [self._sorted(one) for one in found]
+        self._sizes = np.array([len(row) for row in rows], np.float32)
+        self._all = self._matrix(rows)
+        self._rarest = self._matrix([row[: self._prefix(len(row))] for row in rows]).T.tocsr()
+
+    def nearest(self, captions: Sequence[str]) -> dict[int, tuple[float, int]]:
+        """Return place of a caption -> similarity and place of the nearest of the index; only near ones.
+
+        Give about a thousand at once.
+        """
+        if not len(self._sizes):
+            return {}
+        found = [trigrams_of(caption) for caption in captions]
+        sizes = np.array([len(one) for one in found], np.float32)
+        rows = [self._sorted(one) for one in found]
+        # What no caption of the index has is rarest of all.
+        prefixes = [
+            row[: max(0, self._prefix(len(one)) - (len(one) - len(row)))] for row, one in zip(rows, found, strict=True)
+        ]
+        shared = self._matrix(prefixes) @ self._rarest
+        places, others = np.repeat(np.arange(len(rows)), np.diff(shared.indptr)), shared.indices
+        smaller = np.minimum(sizes[places], self._sizes[others])
+        larger = np.maximum(sizes[places], self._sizes[others])
+        least = self._at_least * larger - _ROUNDING
+        worth = (shared.data >= np.minimum(_SHARED, np.ceil(least))) & (smaller >= least)
+        places, others = places[worth], others[worth]
+        both = np.asarray(self._matrix(rows)[places].multiply(self._all[others]).sum(axis=1)).ravel()
+        similarity = both / (sizes[places] + self._sizes[others] - both)
+        nearest: dict[int, tuple[float, int]] = {}
+        for at in np.flatnonzero(similarity >= self._at_least - _ROUNDING).tolist():
+            place, one = int(places[at]), (round(float(similarity[at]), 3), int(others[at]))
+            if place not in nearest or one[0] > nearest[place][0]:
+                nearest[place] = one
+        return nearest
+
+    def _sorted(self, elements: Collection[str]) -> list[int]:
+        return sorted(self._number[each] for each in elements if each in self._number)
+
+    def _prefix(self, size: int) -> int:
+        """Return how many of its rarest elements a set of this size must show to share `_SHARED` with a near one."""
+        return min(size, size - ceil(self._at_least * size - _ROUNDING) + _SHARED)
+
+    def _matrix(self, rows: Sequence[Sequence[int]]) -> Any:
+        # Imported here, because SciPy's matrices load more than the pages of the site need.
+        from scipy.sparse import csr_array
+
+        lengths = [len(row) for row in rows]
+        columns = np.fromiter((each for row in rows for each in row), np.int32, sum(lengths))
+        ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int32)])
+        return csr_array((np.ones(len(columns), np.float32), columns, ends), shape=(len(rows), len(self._number)))
