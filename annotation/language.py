@@ -1,4 +1,4 @@
-"""Languages of pages: the study's for annotators, the reader's for error pages, English for all others."""
+"""Languages of pages: the study's for annotators, the reader's for panels and error pages, English for all others."""
 
 from collections.abc import Callable
 from datetime import date

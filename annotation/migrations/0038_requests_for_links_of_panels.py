@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0036_when_prolific_was_asked_to_create_a_study'),
+        ('annotation', '0037_workspace_of_studies_on_prolific'),
     ]
 
     operations = [
