@@ -6,7 +6,9 @@ from typing import Any
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
-from annotation.models import Session, SessionState
+from annotation.models import ProlificStudy, Session, SessionState
+from annotation.recruitment.prolific.entry import PROVIDER
+from annotation.recruitment.prolific.researcher_codes import screen_out_pay
 from annotation.session_pay import compute_pay
 from studies.design.model import Pay
 from studies.models import Study
@@ -61,11 +63,25 @@ def ending_pay(session: Session, answers: int, *, code: str) -> dict[str, Any]:
     """
     design = session.study.design
     owed = compute_pay(session.state, answers, design, unlikely_times=session.has_unlikely_times)
+    amount = _format_amount(owed.amount(), design.pay.currency)
+    if session.state == SessionState.FAILED_CHECKS:
+        amount = amount or format_practice_pay(session)
     return {
-        "amount": _format_amount(owed.amount(), design.pay.currency),
+        "amount": amount,
         "to_decide": owed.to_decide,
         "by_platform": bool(code),
     }
+
+
+def format_practice_pay(session: Session) -> str:
+    """Return what Prolific pays for `session` if it fails the practice, formatted; "" for nothing."""
+    if session.provider != PROVIDER:
+        return ""
+    # Of its own round; a submission that was not read yet is of the last one.
+    rounds = ProlificStudy.objects.filter(study=session.study_id)
+    row = rounds.filter(submissions__session=session).first() or rounds.first()
+    pay = screen_out_pay(row.details) if row is not None else None
+    return _format_amount(pay, row.currency) if row is not None and pay is not None else ""
 
 
 def format_waiting_pay(study: Study) -> str:

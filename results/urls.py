@@ -79,6 +79,7 @@ urlpatterns = [
     path("projects/<slug:slug>/money/statement.csv", money.statement_csv, name="project_statement"),
     path("projects/<slug:slug>/money/prolific/", money.comparison, name="project_money_check"),
     path("projects/<slug:slug>/money/prolific/rewards/", money.note_paid_rewards, name="note_paid_rewards"),
+    path("projects/<slug:slug>/money/prolific/amount/", money.note_paid_amount, name="note_paid_amount"),
     path("projects/<slug:slug>/money/refused/", money.send_refused_again, name="send_refused_again"),
     path("projects/<slug:slug>/money/payments/<int:pk>/", money.payment, name="project_payment"),
     path("exports/<int:pk>/", exports.status, name="export"),

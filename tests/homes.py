@@ -41,6 +41,7 @@ OF_RESULTS = (
     "tests/predictions/actions/test_*.py",
     "tests/predictions/commands/test_*.py",
     "tests/predictions/queries/test_*.py",
+    "tests/training/queries/test_*.py",
     "tests/contracts/test_formats.py",
     "tests/contracts/test_what_comes_out.py",
     "tests/annotation/test_live_sessions.py",
@@ -52,6 +53,7 @@ OF_RESULTS = (
 )
 ONE_AFTER_ANOTHER = (
     "tests/annotation/paying/test_killed_workers.py",
+    "tests/annotation/paying/test_paid_elsewhere.py",
     "tests/annotation/paying/test_paying_faults.py",
     "tests/annotation/paying/test_payment_decisions.py",
     "tests/annotation/paying/test_send_payments.py",

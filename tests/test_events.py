@@ -23,16 +23,18 @@ from annotation.actions.ending.time_checks import accept_times
 from annotation.actions.launching import complete_study, extend_study
 from annotation.actions.launching.launch import launch
 from annotation.actions.launching.study_jobs import cancel_study_job, request_extension, request_launch
-from annotation.actions.paying.compare_with_platform import note_rewards, request_check
+from annotation.actions.paying.compare_with_platform import request_check
 from annotation.actions.paying.order_payments import Order, cancel_payment, order_payments, order_rewards
+from annotation.actions.paying.paid_elsewhere import note_amount, note_rewards
 from annotation.actions.paying.payment_decisions import note_paid, note_unpaid, send_refused
-from annotation.actions.paying.submission_decisions import ask_to_return, reject
+from annotation.actions.paying.submission_decisions import ask_to_return, reject, undo_rejection
 from annotation.actions.recruiting import panel, prolific_account, prolific_studies
 from annotation.actions.recruiting import webhooks as prolific_webhooks
 from annotation.actions.removing import removals, retire_questions
 from annotation.actions.removing.old_ids import delete_old_ids
 from annotation.actions.sessions import end_early, end_sessions_from_network
-from annotation.models import Annotator, Payment, ProlificAccount, ProlificStudy, Session, SessionState
+from annotation.models import Annotator, Payment, ProlificAccount, ProlificStudy, Session, SessionState, Submission
+from annotation.recruitment.prolific.statuses import RejectionCategory
 from background.models import Job
 from background.sealed_secrets import seal
 from predictions.actions.import_predictions import ModelName, import_predictions
@@ -59,7 +61,7 @@ from studies.actions.projects.datasets import join_dataset, set_dataset
 from studies.actions.studies import change_state, create_study
 from studies.batches import ignore_progress
 from studies.models import Event, Import, Invitation, Membership, Project, Question, Study, StudyState
-from tests.annotation.paying.stage import stage
+from tests.annotation.paying.stage import Stage, stage
 from tests.annotation.test_pipeline import answer_all
 from tests.annotation.test_rejection_rules import MESSAGE
 from tests.annotation.test_responses import send
@@ -431,12 +433,14 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     ),
     "cancel_payment": ("payment cancelled", lambda _: with_fixed(cancel_payment, payment=_payment())),
     "send_refused": ("payments sent again", lambda _: _sending_again()),
-    "note_paid": ("payment found paid", lambda _: with_fixed(note_paid, payment=_payment(Payment.State.UNCERTAIN))),
+    "note_paid": ("payment found paid", lambda _: with_fixed(note_paid, payments=[_payment(Payment.State.UNCERTAIN)])),
     "note_unpaid": ("payment found unpaid", lambda folder: _deciding_unpaid(folder)),
     "note_rewards": ("rewards noted", lambda _: with_fixed(note_rewards, study=_reviewed("APPROVED").study)),
+    "note_amount": ("rewards noted", lambda folder: _noting_amount(folder)),
     "request_check": ("ledger compared", lambda _: with_fixed(request_check, project=make_project())),
     "ask_to_return": ("return requested", lambda folder: _asking_to_return(folder)),
     "reject": ("submission rejected", lambda folder: _rejecting(folder)),
+    "undo_rejection": ("rejection undone", lambda folder: _undoing_rejection(folder)),
     "record_underpaid": ("study underpaid", lambda _: _underpaid()),
     "delete_draft": ("study deleted", lambda _: with_fixed(drafts.delete_draft, study=create_draft())),
 }
@@ -512,7 +516,7 @@ def _sending_again() -> Callable[..., object]:
 
 
 def _deciding_unpaid(folder: Path) -> Callable[..., object]:
-    return _on_the_platform(folder, lambda paying, **who: note_unpaid(payment=paying.held(), **who))
+    return _on_the_platform(folder, lambda paying, **who: note_unpaid(payments=[paying.held()], **who))
 
 
 def _asking_to_return(folder: Path) -> Callable[..., object]:
@@ -528,10 +532,36 @@ def _rejecting(folder: Path) -> Callable[..., object]:
     )
 
 
-def _on_the_platform(folder: Path, action: Callable[..., object]) -> Callable[..., object]:
+def _undoing_rejection(folder: Path) -> Callable[..., object]:
+    def prepare(paying: Stage) -> None:
+        paying.local.client.reject_submission(paying.ids[0], category=RejectionCategory.FAILED_CHECK, message=MESSAGE)
+        Submission.objects.update(status="REJECTED")
+
+    return _on_the_platform(
+        folder, lambda paying, **who: undo_rejection(submission=paying.submission(), **who), prepare=prepare
+    )
+
+
+def _noting_amount(folder: Path) -> Callable[..., object]:
+    def prepare(paying: Stage) -> None:
+        # Approved there, so that Prolific tells of more than is known here.
+        paying.local.client.approve_submission(paying.ids[0])
+        Submission.objects.update(status="PARTIALLY APPROVED")
+
+    return _on_the_platform(
+        folder,
+        lambda paying, **who: note_amount(submission=paying.submission(), amount=Decimal("2.00"), **who),
+        prepare=prepare,
+    )
+
+
+def _on_the_platform(
+    folder: Path, action: Callable[..., object], *, prepare: Callable[[Stage], object] = lambda paying: None
+) -> Callable[..., object]:
     """Return an action that is done on what a local platform has, which stops afterwards."""
     running = ExitStack()
     paying = running.enter_context(stage(folder, people=1))
+    prepare(paying)
 
     def act(*, by: Any, now: Any) -> object:
         with running:

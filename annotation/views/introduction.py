@@ -10,6 +10,7 @@ from annotation.actions import sessions
 from annotation.actions.answering import advance_session, practice, responses
 from annotation.errors import BadAnswer
 from annotation.models import Session, SessionState
+from annotation.money import format_practice_pay
 from annotation.views.guards import session_view
 from annotation.views.page_context import context, redirect_to_session
 from studies.markdown import render_headed
@@ -31,11 +32,13 @@ def show_consent(request: HttpRequest, session: Session) -> HttpResponse:
 def show_instructions(request: HttpRequest, session: Session, *, part: int = 0) -> HttpResponse:
     design = session.study.design
     instructions = render_headed(design.parts[part].instructions)
+    terms = practice.terms(session=session) if part == 0 else None
     extra = {
         "estimated_minutes": design.time.estimated_minutes if part == 0 else 0,
         "total": session.questions_total,
         "in_part": responses.questions_in_part(session=session, part=part),
-        "practice": practice.terms(session=session) if part == 0 else None,
+        "practice": terms,
+        "practice_pay": format_practice_pay(session) if terms and terms.needed else "",
         "instructions_heading": instructions.heading,
         "instructions_html": instructions.body,
         "part": part,

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 from django.conf import settings
 from django.db import transaction
 
@@ -17,13 +16,13 @@ from making.filters import Filter, ModelFilter, StageContext, StageFilter
 from making.models import Candidate, KnownText, Pipeline
 from making.pipeline_file import START, PipelineFile
 from making.texts import digest_of_words
-from predictions.actions.duplicates import embed_readable, open_small
+from predictions.actions.duplicates import open_small
 from predictions.image_sets.embeddings import Embedding, Vectors
-from predictions.models import PictureVector
+from predictions.image_sets.known_test_sets import known_texts
+from predictions.queries.vectors import vectors_of
 from predictions.scorers.batches import in_batches
 from studies.models import Image
 
-PICTURES_AT_ONCE, VECTORS_AT_ONCE = 64, 4096
 DIGESTS_AT_ONCE = 5_000
 
 
@@ -115,7 +114,8 @@ def _captions(pipeline: Pipeline) -> Iterator[str]:
 
 def _context(pipeline: Pipeline) -> StageContext:
     def known_vectors(embedding: Embedding) -> Iterator[tuple[Sequence[str], Vectors]]:
-        return _vectors(pipeline, embedding)
+        images = Image.objects.filter(uses__instance__project=pipeline.project).distinct().order_by("pk")
+        return vectors_of(images.values_list("pk", flat=True).iterator(), embedding)
 
     return StageContext(lambda: _captions(pipeline), _known_set, open_small, known_vectors)
 
@@ -127,25 +127,10 @@ def _known_set(name: str) -> Iterator[str]:
         raise CannotMake("The site has no folder of known test sets. Its operator sets KNOWN_SETS_DIR.")
     file = Path(folder) / f"{name}.txt"
     try:
-        with file.open(encoding="utf-8") as lines:
-            yield from filter(None, map(str.strip, lines))
+        yield from known_texts(file)
     except (OSError, UnicodeDecodeError) as error:
         there = sorted(path.stem for path in Path(folder).glob("*.txt"))
         known = f"It has {', '.join(there)}." if there else "It has none."
         raise CannotMake(
             f"The site has no readable texts of a test set called {name}: {name}.txt in UTF-8, a text a line. {known}"
         ) from error
-
-
-def _vectors(pipeline: Pipeline, embedding: Embedding) -> Iterator[tuple[list[str], Vectors]]:
-    """Yield the vectors of the images of the project's instances: those stored, and the others computed."""
-    images = Image.objects.filter(uses__instance__project=pipeline.project).distinct().order_by("pk")
-    stored = PictureVector.objects.filter(image__in=images, embedding=embedding.name).exclude(vector=b"")
-    rows = stored.order_by("image_id").values_list("image_id", "vector")
-    for block in in_batches(rows.iterator(chunk_size=VECTORS_AT_ONCE), VECTORS_AT_ONCE):
-        yield [name for name, _ in block], np.stack([np.frombuffer(one, "<f2") for _, one in block]).astype(np.float32)
-    missing = images.exclude(vectors__in=stored).values_list("pk", flat=True)
-    for names in in_batches(missing.iterator(), PICTURES_AT_ONCE):
-        found = embed_readable(names, embedding)
-        if found:
-            yield list(found), np.stack(list(found.values()))

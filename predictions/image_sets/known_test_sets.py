@@ -1,8 +1,8 @@
-"""Read known test sets: folders of images, or files of their vectors, in one folder of the operator.
+"""Read known test sets: folders of images, files of their vectors, or of texts, in one folder of the operator.
 
 `FOLDER/coco-val2017/` holds images. `FOLDER/imagecode-test.npz` holds the vectors of images that may not be
 distributed: arrays `names` (texts), `vectors` (one row each) and `embedding` (its name). The vectors of a folder's
-images are stored in such a file, too.
+images are stored in such a file, too. `FOLDER/imagecode-test.txt` holds texts.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,6 +44,12 @@ def known_sets(folder: Path, kept: Path, *, embedding: Embedding, progress: Call
             yield _embed_pictures(path, kept, embedding, progress)
         elif path.suffix == ".npz":
             yield _read_set(path, embedding.name)
+
+
+def known_texts(file: Path) -> Iterator[str]:
+    """Yield the texts of a test set, which its file has one per line. Raises OSError, UnicodeDecodeError."""
+    with file.open(encoding="utf-8") as lines:
+        yield from filter(None, map(str.strip, lines))
 
 
 def _read_set(path: Path, embedding: str) -> KnownSet:

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 
+# No row has a number of so many digits.
+LONGEST_NUMBER = 18
+
 
 def read_field(fields: Mapping[str, str], name: str) -> str:
     """Return a field stripped of surrounding space, "" if it was not sent."""

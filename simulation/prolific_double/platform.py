@@ -20,6 +20,7 @@ from simulation.prolific_double.rules import (
     PEOPLE_FILTERS,
     RESERVATION,
     REVIEW,
+    SCREEN_OUT,
     STUDY_MOVES,
     Refusal,
     actions_of,
@@ -305,7 +306,7 @@ class Platform:
                 submission["return_requested"] = self.now().isoformat()
             elif name == "ADD_TO_PARTICIPANT_GROUP" and self.store.find("group", action["participant_group"]):
                 self.add_to_group(action["participant_group"], [submission["participant"]])
-            elif name == "FIXED_SCREEN_OUT_PAYMENT":
+            elif name == SCREEN_OUT:
                 status = S.SCREENED_OUT
                 self.pay(submission, action["fixed_screen_out_reward"], why="screen-out")
                 self._pause_after_last_slot(study, slots=action["slots"])

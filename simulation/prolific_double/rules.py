@@ -17,6 +17,7 @@ REVIEW = timedelta(days=21)
 CLOCK_AHEAD = timedelta(minutes=20)
 SHORTEST_REJECTION = 100
 NO_CODE = "NOCODE"
+SCREEN_OUT = "FIXED_SCREEN_OUT_PAYMENT"
 # In cents.
 FIRST_BALANCE = 1_000_000
 
@@ -112,6 +113,12 @@ def check_study(study: Mapping[str, Any]) -> None:
     for code in codes:
         if {"AUTOMATICALLY_APPROVE", "MANUALLY_REVIEW"} <= {action["action"] for action in code["actions"]}:
             raise Refusal({"completion_codes": ["A code is either approved automatically or reviewed."]})
+    screen_outs = [action for code in codes for action in code["actions"] if action["action"] == SCREEN_OUT]
+    if len(screen_outs) > 1:
+        raise Refusal({"completion_codes": ["Only one code may screen participants out."]})
+    for action in screen_outs:
+        if not 0 < action["fixed_screen_out_reward"] < study["reward"] or action["slots"] < 1:
+            raise Refusal({"completion_codes": ["A screen-out pays less than the reward, and has at least one slot."]})
     shortest = shortest_limit(study["estimated_completion_time"])
     if study.get("maximum_allowed_time", shortest) < shortest:
         raise Refusal({"maximum_allowed_time": [f"This must be at least {shortest}."]})

@@ -137,6 +137,7 @@ class What(StrEnum):
     LEDGER_COMPARED = "ledger compared"
     REWARDS_NOTED = "rewards noted"
     SUBMISSION_REJECTED = "submission rejected"
+    REJECTION_UNDONE = "rejection undone"
     RETURN_REQUESTED = "return requested"
     ANSWERS_SIMULATED = "answers simulated"
     STUDY_REPLAYED = "study replayed"

@@ -14,7 +14,7 @@ from studies.models import CompletionCode
 from tests.annotation.test_practice_pages import words
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import page_of
-from tests.factories import NOON, arrive, arrive_at_work, fresh, launch_study
+from tests.factories import NOON, arrive, arrive_at_work, fresh, launch_study, make_prolific_study
 
 pytestmark = pytest.mark.django_db
 PAY = {"currency": "USD", "per_session": "8.00"}
@@ -135,6 +135,20 @@ def test_every_ending_says_what_is_paid(client: Client, state: str, provider: st
     end = words(client.get(page_of(session)).content)
     assert said in end.replace("\N{NO-BREAK SPACE}", " ")
     assert "write to the researchers: Ada Lovelace, ada@example.org" in end
+
+
+def test_whom_prolific_pays_for_failing_the_practice_is_told_how_much(client: Client) -> None:
+    study = launch_study(instances=1, pay=PAY)
+    session = sessions.start(study=study, entry=Entry("prolific", "ann", "visit", "study"), now=NOON)
+    action = {"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": 50, "slots": 5}
+    make_prolific_study(study, details={"completion_codes": [{"code": "CSCREEN1", "actions": [action]}]})
+    Session.objects.update(state="failed_checks", ended_at=NOON)
+    end = words(client.get(page_of(session)).content).replace("\N{NO-BREAK SPACE}", " ")
+    assert "You are paid US$ 0.50." in end
+    # At once, and not after a review.
+    assert BY_PLATFORM not in end
+    Session.objects.update(provider="invite")
+    assert "It does not pay for the practice." in words(client.get(page_of(session)).content)
 
 
 def test_a_stopped_session_is_told_what_its_answers_are_paid_and_who_decides_about_the_rest(client: Client) -> None:

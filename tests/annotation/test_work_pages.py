@@ -14,7 +14,16 @@ from annotation.actions.answering import advance_session, responses, skip_questi
 from annotation.models import PracticeAnswer, Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Image, Study
 from studies.picture_handles import handle_of
-from tests.factories import NOON, arrive, arrive_at_work, fresh, launch_study, make_instance, make_project
+from tests.factories import (
+    NOON,
+    arrive,
+    arrive_at_work,
+    fresh,
+    launch_study,
+    make_instance,
+    make_project,
+    make_prolific_study,
+)
 from tests.pages import hidden_fields
 
 pytestmark = pytest.mark.django_db
@@ -289,6 +298,17 @@ def test_a_number_that_no_row_has_is_answered_with_a_page(client: Client) -> Non
         refused = client.post(f"{page}practice/", {"slot": number, "choice": "1"})
         assert (refused.status_code, "Reload it and choose again" in refused.content.decode()) == (422, True)
     assert PracticeAnswer.objects.count() == 0
+
+
+def test_the_instructions_say_what_is_paid_for_failing_the_practice(client: Client) -> None:
+    study = study_with_practice(pay={"currency": "USD", "per_session": "8.00"})
+    session = arrive(study)
+    assert "The practice itself is not paid." in client.get(page_of(session)).content.decode()
+    action = {"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": 50, "slots": 5}
+    make_prolific_study(study, details={"completion_codes": [{"code": "CSCREEN1", "actions": [action]}]})
+    page = client.get(page_of(session)).content.decode()
+    assert "If you do not pass, the study ends there, and you are paid US$\N{NO-BREAK SPACE}0.50." in page
+    assert "The practice itself is not paid." not in page
 
 
 def test_failing_every_round_ends_kindly_with_its_own_code(client: Client) -> None:

@@ -1,6 +1,6 @@
 """Compare the ledger with what Prolific has paid, session by session, to the cent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,25 +9,28 @@ from django.db.models import QuerySet
 
 from analytics.work.ledger import in_cents
 from annotation.actions.paying.confirm_payments import settle_session
-from annotation.actions.paying.order_payments import REWARDS, VOID, Reason, lock
+from annotation.actions.paying.paid_elsewhere import (
+    UNKNOWN_AMOUNTS,
+    note_screen_outs,
+    reward_there,
+    unexplained_rewards,
+)
 from annotation.actions.paying.payment_states import State
 from annotation.actions.paying.submission_ids import submission_id, without_ids
 from annotation.actions.recruiting.prolific_account import NOT_CONNECTED, connect
 from annotation.actions.recruiting.submissions import note_submission
-from annotation.models import Payment, ProlificAccount, Submission
+from annotation.models import Payment, ProlificAccount, ProlificStudy, Submission
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
-from annotation.recruitment.prolific.statuses import SubmissionStatus
 from background.errors import Failed
 from background.jobs import request_job
 from background.models import Job, JobState
 from background.work import RunningJob, Work
 from studies.actions.events import Actor, What, person, record
-from studies.models import Project, Study
+from studies.models import Project
 
 KIND = "annotation.money_check"
 BATCH = 20
-S = SubmissionStatus
 PAID_THERE = "Paid on Prolific, but not ordered here."
 NOT_THERE = "Paid in the ledger, but not on Prolific."
 HELD = "Held: Prolific does not show it."
@@ -72,6 +75,7 @@ def _compare(job: RunningJob) -> None:
             found["compared"] += len(batch)
             found["after"] = batch[-1].pk
             job.advance(step=found, done=found["compared"], total=total)
+        _note_unexplained(client, found["differences"])
     except ProlificError as error:
         raise Failed(f"Prolific could not be asked. {without_ids(error)}") from error
     job.advance(step=found, done=total, total=total)
@@ -89,40 +93,39 @@ def _difference(client: Client, submission: Submission, now: datetime) -> dict[s
     """Read a submission, note what it is now, and return how the ledger differs from it; None if it does not."""
     remote = client.read_submission(submission_id(submission))
     note_submission(submission=submission, remote=remote, client=client, now=now)
+    note_screen_outs(Submission.objects.filter(pk=submission.pk), now)
     extra = list(remote.bonus_payments)
     if submission.session_id is not None:
         extra = settle_session(submission.session_id, remote.bonus_payments, now)
     rows = list(Payment.objects.filter(session=submission.session_id)) if submission.session_id else []
     reward = reward_there(submission, remote.status, rows)
     here = sum(in_cents(row.amount) for row in rows if row.state == State.PAID)
-    there = reward + sum(remote.bonus_payments)
-    if here == there:
+    there = (reward or 0) + sum(remote.bonus_payments)
+    why = UNKNOWN_AMOUNTS.get(remote.status, "") if reward is None else _why(here, there, rows, extra)
+    if here == there and reward is not None:
         return None
     return {
         "submission": submission.pk,
+        "prolific_study": submission.prolific_study_id,
+        "is_unknown": reward is None,
         "session": submission.session_id,
         "study": submission.prolific_study.study.slug,
         "annotator": submission.session.annotator_id if submission.session else None,
         "currency": submission.prolific_study.currency,
         "here": here,
         "there": there,
-        "why": _why(here, there, rows, extra),
+        "why": why,
     }
 
 
-def reward_there(submission: Submission, status: str, rows: Sequence[Payment]) -> int:
-    """Return the cents that a status means. Prolific does not tell the part of a reward: it is what was ordered."""
-    if status == S.APPROVED:
-        return in_cents(submission.prolific_study.reward)
-    if status == S.PARTIALLY_APPROVED:
-        return sum(in_cents(row.amount) for row in rows if row.reason == Reason.PART)
-    return _screen_out_cents(submission.prolific_study.details) if status == S.SCREENED_OUT else 0
-
-
-def _screen_out_cents(details: Mapping[str, Any]) -> int:
-    codes = details.get("completion_codes", ())
-    pays = [each.get("fixed_screen_out_reward", 0) for code in codes for each in code.get("actions", ())]
-    return max(pays, default=0)
+def _note_unexplained(client: Client, differences: Sequence[dict[str, Any]]) -> None:
+    """Write to amounts that Prolific does not tell what its total leaves for all of them, in cents."""
+    asking = [line for line in differences if line.get("is_unknown")]
+    for row in ProlificStudy.objects.filter(pk__in={line["prolific_study"] for line in asking}):
+        left = unexplained_rewards(client, row)
+        for line in asking:
+            if line["prolific_study"] == row.pk:
+                line["left"] = left
 
 
 def _why(here: int, there: int, rows: Sequence[Payment], extra: Sequence[int]) -> str:
@@ -135,39 +138,3 @@ def _why(here: int, there: int, rows: Sequence[Payment], extra: Sequence[int]) -
     if State.UNCERTAIN in states:
         return HELD
     return NOT_THERE if here else OTHER_AMOUNT
-
-
-@transaction.atomic
-def note_rewards(*, study: Study, by: Actor, now: datetime) -> int:
-    """Add approved submissions without an order to the ledger, as paid rewards; return how many."""
-    lock(study)
-    approved = Submission.objects.filter(prolific_study__study=study, status=S.APPROVED, session__isnull=False)
-    rewards = Payment.objects.filter(study=study, reason__in=REWARDS, session__isnull=False)
-    known = rewards.exclude(state__in=VOID).values("session")
-    void = dict(rewards.filter(reason=Reason.REWARD, state__in=VOID).values_list("session", "pk"))
-    rows = [
-        Payment(
-            study=study,
-            annotator_id=each.session.annotator_id,
-            session=each.session,
-            prolific_study=each.prolific_study,
-            reason=Reason.REWARD,
-            amount=each.prolific_study.reward,
-            currency=each.prolific_study.currency,
-            ordered_by=person(by),
-            ordered_at=now,
-            note="Paid on Prolific without an order here.",
-            state=State.PAID,
-            state_at=now,
-        )
-        for each in approved.exclude(session__in=known).select_related("session", "prolific_study")
-        if each.session is not None
-    ]
-    for row in rows:
-        # In the place of one that was cancelled or refused.
-        row.pk = void.get(row.session_id or 0)
-        row.save()
-    made = len(rows)
-    if made:
-        record(project=study.project, study=study, what=What.REWARDS_NOTED, by=by, now=now, payments=made)
-    return made

@@ -1,6 +1,8 @@
 """What an owner decides about payments that are held or were refused."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -13,6 +15,7 @@ from annotation.actions.paying.send_rewards import AFTER
 from annotation.actions.paying.submission_ids import submission_ids, without_ids
 from annotation.actions.recruiting.prolific_account import connect
 from annotation.models import Payment, ProlificAccount
+from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
 from studies.actions.events import Actor, What, record
 from studies.models import Study
@@ -21,6 +24,8 @@ from studies.models import Study
 LEAST_AGE = timedelta(hours=1)
 # Somebody waits for the page.
 SECONDS = 30
+NOT_ASKED = "Prolific cannot be asked: there is no token, or no submission."
+CHANGED = "This payment has changed meanwhile. Look at it again."
 TOO_EARLY = "Prolific may still pay this. You can decide an hour after it was sent."
 
 
@@ -49,65 +54,146 @@ def send_refused(*, study: Study, payments: Sequence[Payment], by: Actor, now: d
     return len(moved)
 
 
+@dataclass(frozen=True)
+class BatchReading:
+    """What Prolific says of all bonuses of a study, beside the ledger; in cents. held: all that are held."""
+
+    there: int
+    paid: int
+    held: int
+    requested: int
+
+    @property
+    def none_paid(self) -> bool:
+        """Whether Prolific's total leaves nothing for what is held."""
+        return self.there == self.paid and not self.requested
+
+    @property
+    def all_paid(self) -> bool:
+        """Whether Prolific's total is that of everything in the ledger, also of what is held."""
+        return self.there == self.paid + self.held and not self.requested
+
+
+def held_batch(payment: Payment) -> list[Payment]:
+    """Return the held bonuses that were sent with this one, and itself."""
+    if not payment.remote_id or payment.reason not in BONUSES:
+        return [payment]
+    rows = Payment.objects.filter(study=payment.study_id, remote_id=payment.remote_id, state=State.UNCERTAIN)
+    return list(rows.filter(reason__in=BONUSES).select_related("study__project", "prolific_study").order_by("pk"))
+
+
+def read_batch(payment: Payment) -> BatchReading:
+    """Ask Prolific for the total of a study's bonuses. Raises CannotPay."""
+    row = payment.prolific_study
+    if row is None:
+        raise CannotPay(NOT_ASKED)
+    try:
+        client = _connect(payment)
+        with client.within(SECONDS):
+            there = client.read_cost(row.remote_id).bonuses.rewards.amount
+    except ProlificError as error:
+        raise CannotPay(f"Prolific could not be asked. {without_ids(error)}") from error
+    cents: Counter[str] = Counter()
+    for state, amount in row.payments.filter(reason__in=BONUSES).values_list("state", "amount"):
+        cents[state] += in_cents(amount)
+    return BatchReading(there, cents[State.PAID], cents[State.UNCERTAIN], cents[State.REQUESTED])
+
+
 @transaction.atomic
-def note_paid(*, payment: Payment, by: Actor, now: datetime) -> None:
-    """Note that an owner sees on Prolific that a held payment was paid. Raises CannotPay."""
-    _check_held(payment)
-    if not move([payment], to=State.PAID, now=now):
-        raise CannotPay("This payment has changed meanwhile. Look at it again.")
-    _record(payment.study, What.PAYMENT_FOUND_PAID, [payment], by, now)
+def note_paid(*, payments: Sequence[Payment], by: Actor, now: datetime) -> int:
+    """Note that an owner sees on Prolific that held payments were paid; return how many. Raises CannotPay."""
+    _check_held(payments)
+    moved = move(payments, to=State.PAID, now=now)
+    if not moved:
+        raise CannotPay(CHANGED)
+    _record(payments[0].study, What.PAYMENT_FOUND_PAID, moved, by, now)
+    return len(moved)
 
 
-def note_unpaid(*, payment: Payment, by: Actor, now: datetime) -> None:
-    """Plan a held payment again: an owner saw that it was not paid, and Prolific does not show it. Raises CannotPay.
+def note_unpaid(*, payments: Sequence[Payment], by: Actor, now: datetime) -> int:
+    """Plan held payments of a study again that an owner saw were not paid; return how many. Raises CannotPay.
 
-    Asks Prolific: call it outside of transactions.
+    Prolific is asked about each once more. What it shows is noted as paid. What there is no time to ask about stays
+    held. Asks Prolific: call it outside of transactions.
     """
-    _check_held(payment)
-    if payment.state_at > now - LEAST_AGE:
+    _check_held(payments)
+    if any(payment.state_at > now - LEAST_AGE for payment in payments):
         raise CannotPay(TOO_EARLY)
-    alike = Payment.objects.filter(session=payment.session_id, reason__in=BONUSES, state=State.REQUESTED)
-    if alike.exists():
+    sessions = {payment.session_id for payment in payments}
+    alike = Payment.objects.filter(session__in=sessions, reason__in=BONUSES, state=State.REQUESTED)
+    waiting = set(alike.values_list("session", flat=True))
+    asked = [payment for payment in payments if payment.session_id not in waiting]
+    if not asked:
         raise CannotPay("Another bonus of this person is on its way. Decide once Prolific shows it.")
-    if _is_shown(payment, now):
+    unpaid = _not_shown(asked, now)
+    if not unpaid:
         raise CannotPay("Prolific shows this payment now, so it was paid.")
-    _plan_again(payment, by, now)
+    return len(_plan_again(unpaid, by, now))
 
 
 @transaction.atomic
-def _plan_again(payment: Payment, by: Actor, now: datetime) -> None:
-    if not move([payment], to=State.PLANNED, now=now):
-        raise CannotPay("This payment has changed meanwhile. Look at it again.")
-    _record(payment.study, What.PAYMENT_FOUND_UNPAID, [payment], by, now)
+def _plan_again(payments: Sequence[Payment], by: Actor, now: datetime) -> list[Payment]:
+    moved = move(payments, to=State.PLANNED, now=now)
+    if not moved:
+        raise CannotPay(CHANGED)
+    _record(payments[0].study, What.PAYMENT_FOUND_UNPAID, moved, by, now)
+    return moved
+
+
+def _not_shown(payments: Sequence[Payment], now: datetime) -> list[Payment]:
+    """Return those that Prolific does not show, of all that there is time to ask about. Raises CannotPay."""
+    ids = submission_ids(payments)
+    found, asked = [], 0
+    try:
+        client = _connect(payments[0])
+        with client.within(SECONDS):
+            for payment in payments:
+                if payment.pk in ids:
+                    shown = _is_shown(client, payment, ids[payment.pk], now)
+                    asked += 1
+                    found += [] if shown else [payment]
+    except ProlificError as error:
+        if not asked:
+            raise CannotPay(f"Prolific could not be asked. {without_ids(error)}") from error
+    if not asked:
+        raise CannotPay(NOT_ASKED)
+    return found
+
+
+def _is_shown(client: Client, payment: Payment, id_: str, now: datetime) -> bool:
+    """Ask Prolific, and note what it shows; return whether this payment is paid. Raises ProlificError."""
+    submission = client.read_submission(id_)
+    if payment.reason in AFTER:
+        return submission.status == AFTER[payment.reason]
+    if payment.session_id is not None:
+        settle_session(payment.session_id, submission.bonus_payments, now)
+    return Payment.objects.filter(pk=payment.pk, state=State.PAID).exists()
 
 
 def shown_on_prolific(payment: Payment) -> tuple[str, tuple[int, ...]]:
     """Return the status of a payment's submission now, and its bonuses in cents. Raises CannotPay."""
+    ids = submission_ids([payment])
+    if payment.pk not in ids:
+        raise CannotPay(NOT_ASKED)
     try:
-        account = ProlificAccount.objects.get(project=payment.study.project_id)
-        client = connect(account)
+        client = _connect(payment)
         with client.within(SECONDS):
-            submission = client.read_submission(submission_ids([payment])[payment.pk])
-    except (ProlificAccount.DoesNotExist, KeyError):
-        raise CannotPay("Prolific cannot be asked: there is no token, or no submission.") from None
+            submission = client.read_submission(ids[payment.pk])
     except ProlificError as error:
         raise CannotPay(f"Prolific could not be asked. {without_ids(error)}") from error
     return submission.status, submission.bonus_payments
 
 
-def _is_shown(payment: Payment, now: datetime) -> bool:
-    """Ask Prolific, and note what it shows; return whether this payment is paid."""
-    status, bonuses = shown_on_prolific(payment)
-    if payment.reason in AFTER:
-        return status == AFTER[payment.reason]
-    if payment.session_id is not None:
-        settle_session(payment.session_id, bonuses, now)
-    payment_now = Payment.objects.get(pk=payment.pk)
-    return payment_now.state == State.PAID
+def _connect(payment: Payment) -> Client:
+    """Raises CannotPay without a token, and ProlificError if it cannot be read."""
+    account = ProlificAccount.objects.filter(project=payment.study.project_id).first()
+    if account is None:
+        raise CannotPay(NOT_ASKED)
+    return connect(account)
 
 
-def _check_held(payment: Payment) -> None:
-    if payment.state != State.UNCERTAIN:
+def _check_held(payments: Sequence[Payment]) -> None:
+    if not payments or any(payment.state != State.UNCERTAIN for payment in payments):
         raise CannotPay("This payment is not held, so there is nothing to decide.")
 
 

@@ -4,14 +4,16 @@ import logging
 
 from annotation.actions.paying.confirm_payments import confirm_bonuses, confirm_rewards, take_back_lost
 from annotation.actions.paying.order_payments import REWARDS
+from annotation.actions.paying.paid_elsewhere import note_screen_outs, unrecorded
 from annotation.actions.paying.payment_states import OF_ONE_ALONE, Clock, State, move, note_problem
 from annotation.actions.paying.send_bonuses import send_batch
 from annotation.actions.paying.send_rewards import send_rewards
 from annotation.actions.paying.submission_ids import without_ids
 from annotation.actions.recruiting.prolific_account import NOT_CONNECTED, connect
-from annotation.models import Payment, ProlificAccount, ProlificStudy
+from annotation.models import Payment, ProlificAccount, ProlificStudy, Submission
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
+from annotation.recruitment.prolific.statuses import SubmissionStatus
 from studies.models import Project
 
 logger = logging.getLogger(__name__)
@@ -22,14 +24,21 @@ _ATTEMPTS = 5
 
 
 def projects_to_pay() -> list[int]:
-    """Return the projects with payments to send or to confirm."""
+    """Return the projects with payments to send or to confirm, or that paid for screening people out."""
     found = Payment.objects.filter(state__in=UNSETTLED).order_by()
-    return list(found.values_list("study__project", flat=True).distinct())
+    screened_out = unrecorded(Submission.objects.filter(status=SubmissionStatus.SCREENED_OUT))
+    return sorted(
+        {
+            *found.values_list("study__project", flat=True),
+            *screened_out.values_list("prolific_study__study__project", flat=True),
+        }
+    )
 
 
 def send_project(*, project: Project, now: Clock) -> None:
     """Send and confirm the payments of a project. A repeat, or two workers at once, pay nothing twice."""
     take_back_lost(project, now())
+    note_screen_outs(Submission.objects.filter(prolific_study__study__project=project), now())
     account = ProlificAccount.objects.filter(project=project).first()
     if account is None:
         note_problem(_planned(project), NOT_CONNECTED)

@@ -1,4 +1,4 @@
-"""Approve submissions, pay them in part, or screen them out. A repeated request pays nothing more.
+"""Approve submissions, or pay them in part. A repeated request pays nothing more.
 
 The status on Prolific is read first, so that nothing is sent without need.
 """
@@ -12,7 +12,7 @@ from annotation.actions.paying.submission_ids import refuse_unknown, submission_
 from annotation.models import Payment, ProlificStudy
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
-from annotation.recruitment.prolific.researcher_codes import part_code, screen_out_code
+from annotation.recruitment.prolific.researcher_codes import part_code
 from annotation.recruitment.prolific.statuses import SubmissionStatus
 
 S = SubmissionStatus
@@ -20,12 +20,10 @@ S = SubmissionStatus
 BEFORE: Mapping[str, SubmissionStatus] = {
     Reason.REWARD: S.AWAITING_REVIEW,
     Reason.PART: S.AWAITING_REVIEW,
-    Reason.SCREEN_OUT: S.ACTIVE,
 }
 AFTER: Mapping[str, SubmissionStatus] = {
     Reason.REWARD: S.APPROVED,
     Reason.PART: S.PARTIALLY_APPROVED,
-    Reason.SCREEN_OUT: S.SCREENED_OUT,
 }
 # A submission that is one of these stays it, or somebody on Prolific must change it.
 FINAL = frozenset({S.APPROVED, S.PARTIALLY_APPROVED, S.SCREENED_OUT, S.REJECTED, S.RETURNED, S.TIMED_OUT})
@@ -122,10 +120,8 @@ def _ask_alone(client: Client, prolific_study: ProlificStudy, row: Payment, id_:
     try:
         if row.reason == Reason.REWARD:
             changed = client.approve_submission(id_)
-        elif row.reason == Reason.PART:
-            changed = client.pay_in_part(id_, code=code[0], percent=code[1], message=row.note)
         else:
-            changed = client.complete_submission(id_, code=code[0])
+            changed = client.pay_in_part(id_, code=code[0], percent=code[1], message=row.note)
     except ProlificError as error:
         _settle_error([row], error, now)
     else:
@@ -137,10 +133,7 @@ def _code(prolific_study: ProlificStudy, row: Payment) -> tuple[str, int] | None
     """Return the code and the percentage to pay a row with, None if there is none; approving needs neither."""
     if row.reason == Reason.REWARD:
         return "", 0
-    if row.reason == Reason.PART:
-        return part_code(prolific_study.details, prolific_study.reward, row.amount)
-    code = screen_out_code(prolific_study.details)
-    return None if code is None else (code[0], 0)
+    return part_code(prolific_study.details, prolific_study.reward, row.amount)
 
 
 def _settle_error(rows: Sequence[Payment], error: ProlificError, now: Clock) -> None:

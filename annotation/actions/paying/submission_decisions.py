@@ -1,4 +1,4 @@
-"""What an owner decides about a submission without paying it: ask for its return, or reject it."""
+"""What an owner decides about a submission without paying it: ask for its return, reject it, or undo that."""
 
 from datetime import datetime
 
@@ -62,6 +62,35 @@ def _reject(client: Client, id_: str, category: RejectionCategory, message: str)
         if error.is_uncertain and client.read_submission(id_).status == SubmissionStatus.REJECTED:
             return SubmissionStatus.REJECTED
         raise
+
+
+def undo_rejection(*, submission: Submission, by: Actor, now: datetime) -> None:
+    """Take a rejection back, so that the submission awaits review again. Raises CannotPay.
+
+    Asks Prolific: call it outside of transactions. After an unclear reply the submission is read again.
+    """
+    if submission.status != SubmissionStatus.REJECTED:
+        raise CannotPay(f"The submission is {submission.status} on Prolific, so there is no rejection to undo.")
+    client = _client(submission)
+    try:
+        with client.within(SECONDS):
+            status = _undo_rejection(client, submission_id(submission))
+    except ProlificError as error:
+        raise CannotPay(without_ids(error)) from error
+    _note(submission, What.REJECTION_UNDONE, by, now, status=status, read_at=now)
+
+
+def _undo_rejection(client: Client, id_: str) -> str:
+    try:
+        return client.undo_rejection(id_).status
+    except ProlificError as error:
+        # A colleague may have undone it on Prolific's own page.
+        if not error.is_uncertain and error.status != 400:
+            raise
+        status = client.read_submission(id_).status
+        if status not in {SubmissionStatus.AWAITING_REVIEW, SubmissionStatus.APPROVED}:
+            raise
+        return status
 
 
 def _client(submission: Submission) -> Client:

@@ -1,6 +1,6 @@
 """What Prolific offers for a study, and what it would cost: read for the form, and kept briefly."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
@@ -9,7 +9,9 @@ from typing import Any
 from django.conf import settings
 from django.core.cache import cache
 
+from analytics.work.ledger import from_cents, in_cents
 from annotation.actions.recruiting.prolific_account import connect
+from annotation.actions.recruiting.prolific_draft import Draft, ScreenOut
 from annotation.models import ProlificAccount
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.client import Client
@@ -37,17 +39,21 @@ class Choices:
 
 @dataclass(frozen=True)
 class Quote:
-    """What Prolific says of a study before it exists. Amounts in whole units, `total` with fee and taxes."""
+    """What Prolific says of a study before it exists. Amounts in whole units, `total` with fee and taxes.
+
+    screen_outs: what `total` has for people who are screened out, with fee and taxes, if all their places are used.
+    """
 
     total: Decimal
     rewards: Decimal
     available: Decimal
     currency: str
     eligible: int
+    screen_outs: Decimal = Decimal(0)
 
     @property
     def fees(self) -> Decimal:
-        return self.total - self.rewards
+        return self.total - self.rewards - self.screen_outs
 
     @property
     def is_too_much(self) -> bool:
@@ -69,20 +75,30 @@ def read_choices(account: ProlificAccount) -> Choices:
     )
 
 
-def read_quote(account: ProlificAccount, *, reward: int, places: int, filters: Sequence[bodies.ChosenFilter]) -> Quote:
-    """Ask what a study would cost, and how many people fit its filters. reward: in cents. Raises ProlificError."""
+def read_quote(account: ProlificAccount, draft: Draft) -> Quote:
+    """Ask what a study would cost, and how many people fit its filters. Raises ProlificError."""
     client: Client = connect(account)
+    reward, places, filters = in_cents(draft.reward), draft.places, draft.filters
     with client.within(SECONDS_IN_ALL):
         total = client.calculate_cost(reward=reward, places=places)
+        screen_outs = read_screen_out_cost(client, draft.screen_out)
         balance = client.read_balance(account.workspace_id)
         eligible = client.count_eligible(account.workspace_id, filters)
     return Quote(
-        total=Decimal(total) / 100,
-        rewards=Decimal(reward * places) / 100,
+        total=from_cents(total) + screen_outs,
+        rewards=from_cents(reward * places),
         available=Decimal(balance.available_balance) / 100,
         currency=balance.currency_code,
         eligible=eligible,
+        screen_outs=screen_outs,
     )
+
+
+def read_screen_out_cost(client: Client, screen_out: ScreenOut | None) -> Decimal:
+    """Return what screening people out costs at most, with fee and taxes, as Prolific says. Raises ProlificError."""
+    if screen_out is None:
+        return Decimal(0)
+    return from_cents(client.calculate_cost(reward=in_cents(screen_out.reward), places=screen_out.places))
 
 
 def _kept(account: ProlificAccount, what: str, seconds: int, read: Callable[[], list[Any]]) -> list[Any]:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.urls import reverse
 
-from analytics.work.ledger import in_cents
+from analytics.work.ledger import from_cents, in_cents
 from annotation.models import ProlificStudy
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.entry import PLACEHOLDERS
@@ -18,8 +18,8 @@ from studies.models import Outcome, Study
 
 CODE_LENGTH = 9
 _REVIEW = bodies.ManuallyReview()
-# What Prolific does with a submission by its code. Nobody is paid without a review, and nobody is asked to return an
-# answer that may be paid.
+# What Prolific does with a submission by its code. Nobody is paid without a review, but for a fixed amount for failing
+# the practice that a draft may have, and nobody is asked to return an answer that may be paid.
 _RETURNED_BECAUSE: Mapping[str, str] = {
     Outcome.NO_CONSENT: "Withdrew consent",
     Outcome.FAILED_CHECKS: "Did not pass the practice questions",
@@ -31,13 +31,25 @@ _TYPES: Mapping[str, bodies.CodeType] = {
 }
 
 
+# Prolific: at least so much for screening somebody out, by currency.
+LEAST_SCREEN_OUT_PAY: Mapping[str, Decimal] = {"USD": Decimal("0.14"), "GBP": Decimal("0.10")}
+
+
+@dataclass(frozen=True)
+class ScreenOut:
+    """Pay for people whom the practice screens out: a fixed `reward` in whole units, for the first `places` people."""
+
+    reward: Decimal
+    places: int
+
+
 @dataclass(frozen=True)
 class Draft:
     """What a researcher chose for a study on Prolific.
 
     description: HTML that Prolific allows. reward: of one submission, in whole units of `currency`. minutes, at_most:
     estimated and longest time. pays_in_part, is_signed: whether the workspace may pay a share of the reward, and gets
-    signed links; only some may.
+    signed links; screen_out: pay for failing the practice. Only some workspaces may.
     """
 
     name: str
@@ -50,6 +62,7 @@ class Draft:
     devices: tuple[bodies.Device, ...] = ()
     filters: tuple[bodies.ChosenFilter, ...] = field(default=())
     pays_in_part: bool = False
+    screen_out: ScreenOut | None = None
     is_signed: bool = False
 
 
@@ -71,7 +84,7 @@ def body_of(
         estimated_completion_time=draft.minutes,
         maximum_allowed_time=draft.at_most,
         reward=in_cents(draft.reward),
-        completion_codes=(*_codes(study), *_researcher_codes(draft, completes, pays_part)),
+        completion_codes=(*_codes(study, draft.screen_out), *_researcher_codes(draft, completes, pays_part)),
         device_compatibility=draft.devices,
         filters=draft.filters,
         is_external_study_url_secure=True if draft.is_signed else None,
@@ -87,13 +100,26 @@ def current_body(row: ProlificStudy) -> bodies.NewStudy:
     """Return what was last chosen, with the address and the endings that the study has now."""
     body = stored_body(row)
     ours = tuple(code for code in body.completion_codes if code.actor == "researcher")
-    codes = (*_codes(row.study), *ours)
+    codes = (*_codes(row.study, screen_out_of(body)), *ours)
     return body.model_copy(update={"completion_codes": codes, "external_study_url": entry_url(row.study)})
 
 
-def _codes(study: Study) -> Iterator[bodies.CompletionCode]:
-    """Yield the code of each ending that annotators of `study` may have."""
+def screen_out_of(body: bodies.NewStudy) -> ScreenOut | None:
+    """Return what a study pays people whom it screens out."""
+    actions = (action for code in body.completion_codes for action in code.actions)
+    found = next((each for each in actions if isinstance(each, bodies.PayScreenedOut)), None)
+    return None if found is None else ScreenOut(from_cents(found.fixed_screen_out_reward), found.slots)
+
+
+def _codes(study: Study, screen_out: ScreenOut | None) -> Iterator[bodies.CompletionCode]:
+    """Yield the code of each ending that annotators of `study` may have. Only one may screen people out."""
     for code in used_codes(study):
+        if code.outcome == Outcome.FAILED_CHECKS and screen_out:
+            pays = bodies.PayScreenedOut(fixed_screen_out_reward=in_cents(screen_out.reward), slots=screen_out.places)
+            yield bodies.CompletionCode(
+                code=code.code, code_type="FIXED_SCREENOUT", actions=(pays,), actor="participant"
+            )
+            continue
         reason = _RETURNED_BECAUSE.get(code.outcome)
         action = bodies.RequestReturn(return_reason=reason) if reason else _REVIEW
         yield bodies.CompletionCode(

@@ -1,4 +1,4 @@
-"""Completion codes that a researcher enters: to complete, to pay a part of the reward, or to screen out."""
+"""What completion codes of a study pay or do: those that a researcher enters, and the one that screens people out."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -25,10 +25,12 @@ def part_code(details: Mapping[str, Any], reward: Decimal, amount: Decimal) -> t
     return None if not code or percent is None else (code, percent)
 
 
-def screen_out_code(details: Mapping[str, Any]) -> tuple[str, Decimal] | None:
-    """Return the code that screens somebody out, and what it pays; None if the study has none."""
-    found = next(_codes(details, "FIXED_SCREEN_OUT_PAYMENT"), None)
-    return None if found is None else (found[0], from_cents(found[1]["fixed_screen_out_reward"]))
+def screen_out_pay(details: Mapping[str, Any]) -> Decimal | None:
+    """Return what the study pays people whom it screens out, None if it has no code for that."""
+    actions = [each for code in details.get("completion_codes", ()) for each in code.get("actions", ())]
+    pays = (each["fixed_screen_out_reward"] for each in actions if each.get("action") == "FIXED_SCREEN_OUT_PAYMENT")
+    found = next(pays, None)
+    return None if found is None else from_cents(found)
 
 
 def allows_parts(details: Mapping[str, Any]) -> bool:

@@ -1,18 +1,25 @@
 """The sessions of a study whose submissions a researcher reviews."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from django.db.models import Count, Sum
+from django.utils.dateparse import parse_datetime
+
 from annotation.actions.paying.order_payments import REWARDS, VOID
 from annotation.models import Payment, SessionState, Submission
-from annotation.recruitment.prolific.researcher_codes import allows_parts, screen_out_code
+from annotation.recruitment.prolific.researcher_codes import allows_parts
 from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.review_marks import review_marks
 from annotation.session_pay import stored_answers
 from results.models import Pseudonym
-from results.queries.paying.study_money import LOST
+from results.queries.paying.study_money import LOST, ON_ITS_WAY
+from results.sentences import STATE_WORDS
 from studies.models import Study
+
+State = Payment.State
 
 
 @dataclass(frozen=True)
@@ -81,11 +88,6 @@ class ReviewedSession:
     def allows_parts(self) -> bool:
         return allows_parts(self.submission.prolific_study.details)
 
-    @property
-    def screen_out_pay(self) -> Decimal | None:
-        found = screen_out_code(self.submission.prolific_study.details)
-        return found[1] if found and self.submission.status == SubmissionStatus.ACTIVE else None
-
 
 @dataclass
 class Review:
@@ -100,6 +102,44 @@ class Review:
     def amount(self) -> Decimal:
         """Return the rewards of those that are ready, without the fee."""
         return sum((each.reward for each in self.ready), Decimal(0))
+
+
+@dataclass(frozen=True)
+class JustOrdered:
+    """Rewards that were ordered at one `moment`, as addresses have it. states: in words, with numbers."""
+
+    moment: str
+    number: int
+    amount: Decimal
+    currency: str
+    states: Sequence[tuple[str, int]]
+    is_moving: bool
+
+
+def ordered_at(study: Study, moment: str) -> JustOrdered | None:
+    """Return the payments of `study` that were ordered at this moment, None without any."""
+    try:
+        at = parse_datetime(moment)
+    except ValueError:
+        return None
+    if at is None or at.tzinfo is None:
+        return None
+    rows = Payment.objects.filter(study=study, ordered_at=at).order_by()
+    found = list(rows.values_list("state", "currency").annotate(n=Count("pk"), amount=Sum("amount")))
+    if not found:
+        return None
+    numbers = Counter[str]()
+    for state, _, n, _ in found:
+        # Planned for seconds only.
+        numbers[STATE_WORDS[State.SENDING if state == State.PLANNED else State(state)].lower()] += n
+    return JustOrdered(
+        moment=moment,
+        number=sum(numbers.values()),
+        amount=sum((amount for *_, amount in found), Decimal(0)),
+        currency=found[0][1],
+        states=list(numbers.items()),
+        is_moving=any(state in ON_ITS_WAY for state, *_ in found),
+    )
 
 
 def review_of(study: Study) -> Review:

@@ -464,13 +464,14 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PAYMENTS_REFUSED: _say_numbers("could not send {payments:payment} for {study}, {currency} {amount}: {why}"),
     What.PAYMENTS_HELD: _say_numbers("held {payments:payment} for {study}, {currency} {amount}: {why}"),
     What.PAYMENTS_SENT_AGAIN: _say_numbers("ordered {payments:payment} for {study} again: {currency} {amount}"),
-    What.PAYMENT_FOUND_PAID: _say_numbers("noted that a payment for {study} was paid: {currency} {amount}"),
+    What.PAYMENT_FOUND_PAID: _say_numbers("noted {payments:payment} for {study} as paid: {currency} {amount}"),
     What.PAYMENT_FOUND_UNPAID: _say_numbers(
-        "noted that a payment for {study} was not paid, and ordered it again: {currency} {amount}"
+        "noted {payments:payment} for {study} as not paid, to be sent again: {currency} {amount}"
     ),
     What.LEDGER_COMPARED: _say_numbers("compared the ledger with Prolific"),
     What.REWARDS_NOTED: _say_numbers("added {payments:reward} already paid on Prolific to the ledger of {study}"),
     What.SUBMISSION_REJECTED: _say_rejection("rejected the submission of {annotator} in {study}: {category}"),
+    What.REJECTION_UNDONE: _say_numbers("took back the rejection of {annotator} in {study}"),
     What.RETURN_REQUESTED: _say_numbers("asked {annotator} to return their submission of {study}"),
     What.ANSWERS_SIMULATED: _say_numbers("simulated {annotators:annotator} in {study}, seed {seed}"),
     What.STUDY_REPLAYED: _say_numbers("replayed the answers of {study}, seed {seed}"),

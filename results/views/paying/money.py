@@ -2,25 +2,36 @@
 
 import csv
 import io
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analytics.work.ledger import from_cents, in_cents
-from annotation.actions.paying.compare_with_platform import last_result, latest_check, note_rewards, request_check
+from annotation.actions.paying.compare_with_platform import last_result, latest_check, request_check
 from annotation.actions.paying.order_payments import CannotPay, cancel_payment
-from annotation.actions.paying.payment_decisions import note_paid, note_unpaid, send_refused, shown_on_prolific
+from annotation.actions.paying.paid_elsewhere import note_amount, note_rewards
+from annotation.actions.paying.payment_decisions import (
+    held_batch,
+    note_paid,
+    note_unpaid,
+    read_batch,
+    send_refused,
+    shown_on_prolific,
+)
 from annotation.actions.recruiting.prolific_account import NOT_CONNECTED
-from annotation.models import Payment, ProlificAccount
+from annotation.models import Payment, ProlificAccount, Submission
 from annotation.tasks import send_project_payments
 from background.models import JobState
 from background.tasks import send
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
+from results.queries.paying.bonus_rules import read_amount
 from results.queries.paying.ledger_rows import (
     COLUMNS,
     Filters,
@@ -33,7 +44,7 @@ from results.queries.paying.ledger_rows import (
 from results.queries.paying.study_money import unsettled_numbers
 from results.queries.paying.wages import project_wages
 from results.sentences import STATE_WORDS
-from results.views.form_values import read_field
+from results.views.form_values import LONGEST_NUMBER, read_field
 from results.views.guards import may_do, project_view, signed_in_user
 from studies.models import Project
 from studies.permissions import Verb
@@ -122,6 +133,7 @@ def _lines(project: Project, differences: list[dict[str, Any]]) -> list[dict[str
             "here": from_cents(each["here"]),
             "there": from_cents(each["there"]),
             "difference": from_cents(each["there"] - each["here"]),
+            "left": from_cents(each["left"]) if each.get("left", 0) > 0 else None,
         }
         for each in differences
     ]
@@ -138,6 +150,29 @@ def note_paid_rewards(request: HttpRequest, project: Project) -> HttpResponse:
     )
     rewards = "1 reward" if made == 1 else f"{made:,} rewards"
     messages.success(request, f"{rewards} added to the ledger as paid. Compare again to see what still differs.")
+    return redirect("project_money_check", project.slug)
+
+
+@project_view(Verb.PAY)
+@require_POST
+def note_paid_amount(request: HttpRequest, project: Project) -> HttpResponse:
+    """Add the amount that an owner enters for a part of a reward, or a screen-out, to the ledger."""
+    typed = read_field(request.POST, "submission")
+    submissions = Submission.objects.select_related("prolific_study__study__project")
+    found = get_object_or_404(
+        submissions,
+        pk=int(typed) if typed.isdecimal() and len(typed) < LONGEST_NUMBER else 0,
+        prolific_study__study__project=project,
+    )
+    amount = read_amount(read_field(request.POST, "amount"))
+    try:
+        if amount is None:
+            raise CannotPay("Enter an amount such as 1.50.")
+        note_amount(submission=found, amount=amount, by=signed_in_user(request), now=timezone.now())
+    except CannotPay as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "Added to the ledger as paid. Compare again to see what still differs.")
     return redirect("project_money_check", project.slug)
 
 
@@ -180,6 +215,13 @@ def _platform(row: Payment) -> dict[str, Any]:
         status, bonuses = shown_on_prolific(row)
     except CannotPay as error:
         return {"unasked": str(error)}
+    batch = held_batch(row)
+    reading = None
+    if len(batch) > 1:
+        try:
+            reading = read_batch(row)
+        except CannotPay as error:
+            return {"unasked": str(error)}
     ours = Payment.objects.filter(session=row.session_id).exclude(pk=row.pk).order_by("pk")
     is_shown = in_cents(row.amount) in bonuses
     return {
@@ -187,6 +229,11 @@ def _platform(row: Payment) -> dict[str, Any]:
         "bonuses": [from_cents(cents) for cents in bonuses],
         "ours": ours,
         "is_shown": is_shown,
+        "batch": batch,
+        "batch_amount": sum(each.amount for each in batch),
+        "reading": reading,
+        "there": from_cents(reading.there) if reading else None,
+        "paid_here": from_cents(reading.paid) if reading else None,
     }
 
 
@@ -194,12 +241,14 @@ def _decide(request: HttpRequest, row: Payment) -> str:
     """Do what a button of the page says, and return the message. Raises CannotPay."""
     doing, by, now = request.POST.get("do", ""), signed_in_user(request), timezone.now()
     if doing == "paid":
-        note_paid(payment=row, by=by, now=now)
+        note_paid(payments=[row], by=by, now=now)
         return "The payment is marked as paid."
     if doing == "unpaid":
-        note_unpaid(payment=row, by=by, now=now)
+        note_unpaid(payments=[row], by=by, now=now)
         send_project_payments.delay_on_commit(row.study.project_id)
         return "The payment is planned again."
+    if doing in {"all_paid", "all_unpaid"}:
+        return _decide_batch(row, doing, by, now)
     if doing == "again":
         send_refused(study=row.study, payments=[row], by=by, now=now)
         send_project_payments.delay_on_commit(row.study.project_id)
@@ -208,6 +257,20 @@ def _decide(request: HttpRequest, row: Payment) -> str:
         cancel_payment(payment=row, by=by, now=now)
         return "The payment is cancelled."
     raise CannotPay("Choose what to do.")
+
+
+def _decide_batch(row: Payment, doing: str, by: User, now: datetime) -> str:
+    """Decide about all held payments of a batch, if what Prolific says supports it. Raises CannotPay."""
+    batch, reading = held_batch(row), read_batch(row)
+    if not (reading.all_paid if doing == "all_paid" else reading.none_paid):
+        raise CannotPay("Prolific’s total of bonuses does not support this now. Decide one by one.")
+    if doing == "all_paid":
+        return f"{note_paid(payments=batch, by=by, now=now):,} payments are marked as paid."
+    planned = note_unpaid(payments=batch, by=by, now=now)
+    send_project_payments.delay_on_commit(row.study.project_id)
+    left = len(batch) - planned
+    more = f" {left:,} are not: look at them again." if left else ""
+    return f"{planned:,} payments are planned again.{more}"
 
 
 @project_view(Verb.PAY)

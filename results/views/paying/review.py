@@ -1,10 +1,13 @@
 """Review of a study's submissions: all that are unmarked at once, or one by one."""
 
+from datetime import datetime
 from decimal import Decimal
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
@@ -18,23 +21,21 @@ from annotation.actions.paying.order_payments import (
     order_payments,
     order_rewards,
 )
-from annotation.actions.paying.submission_decisions import RETURN_REASONS, ask_to_return, reject
+from annotation.actions.paying.submission_decisions import RETURN_REASONS, ask_to_return, reject, undo_rejection
 from annotation.models import Payment, Session, SessionState
 from annotation.rejection_rules import CATEGORIES, LEAST_CHARACTERS, Rejection, rejection_problems
 from annotation.session_pay import stored_answers
 from annotation.tasks import send_project_payments
 from results.actions.pseudonyms import name_annotators
 from results.queries.paying.bonus_rules import LONGEST_NOTE, read_amount
-from results.queries.paying.review import ReviewedSession, review_of, reviewed_sessions
+from results.queries.paying.review import ReviewedSession, ordered_at, review_of, reviewed_sessions
 from results.queries.paying.study_money import fee_of
-from results.views.form_values import read_field
+from results.views.form_values import LONGEST_NUMBER, read_field
 from results.views.guards import may_do, signed_in_user, study_view
 from studies.models import Study
 from studies.permissions import Verb
 
 Reason = Payment.Reason
-# No session has a number of so many digits.
-LONGEST_NUMBER = 18
 
 
 @study_view(Verb.VIEW, post=Verb.PAY)
@@ -43,26 +44,39 @@ def review(request: HttpRequest, study: Study) -> HttpResponse:
     """Show who waits for review; approve those that the page listed without a mark."""
     if request.method == "POST":
         sessions = [int(pk) for pk in request.POST.getlist("session") if pk.isdecimal() and len(pk) < LONGEST_NUMBER]
+        now = timezone.now()
         try:
-            ordered = order_rewards(
-                study=study, sessions=sessions, chosen=False, by=signed_in_user(request), now=timezone.now()
-            )
+            ordered = order_rewards(study=study, sessions=sessions, chosen=False, by=signed_in_user(request), now=now)
         except CannotPay as error:
             messages.error(request, str(error))
-        else:
-            tell_ordered(request, study, ordered)
-        return redirect("study_review", study.project.slug, study.slug)
+            return redirect("study_review", study.project.slug, study.slug)
+        return _redirect_to_ordered(request, study, ordered, now)
+    just = ordered_at(study, read_field(request.GET, "ordered"))
+    if request.headers.get("HX-Request"):
+        return render(request, "results/pay/_just_ordered.html", {"study": study, "just": just})
     name_annotators(project=study.project)
     found = review_of(study)
     fee = fee_of(found.amount)
     context = {
         "study": study,
         "review": found,
+        "just": just,
         "fee": fee,
         "with_fee": found.amount + fee,
         "may": may_do(request, study.project),
     }
     return render(request, "results/pay/review.html", context)
+
+
+def _redirect_to_ordered(request: HttpRequest, study: Study, ordered: OrderResult, now: datetime) -> HttpResponse:
+    """Have what was ordered sent, and lead to the page that follows it."""
+    send_project_payments.delay_on_commit(study.project_id)
+    if ordered.known:
+        messages.info(
+            request, "1 was ordered before." if ordered.known == 1 else f"{ordered.known:,} were ordered before."
+        )
+    page = reverse("study_review", args=[study.project.slug, study.slug])
+    return redirect(f"{page}?{urlencode({'ordered': now.isoformat()})}" if ordered.made else page)
 
 
 def tell_ordered(request: HttpRequest, study: Study, ordered: OrderResult) -> None:
@@ -78,6 +92,8 @@ def session(request: HttpRequest, study: Study, session: int) -> HttpResponse:
     line = _find(study, session)
     if request.method != "POST":
         return _session_page(request, study, line)
+    if request.POST.get("do") == "undo" and "sure" not in request.POST:
+        return _session_page(request, study, line, is_undoing=True)
     try:
         if request.POST.get("do") == "bonus" and request.POST.get("sure") != request.POST.get("amount"):
             return _session_page(request, study, line, planned=_order(request, line, "bonus").amount)
@@ -96,6 +112,10 @@ def _do(request: HttpRequest, study: Study, line: ReviewedSession) -> None:
         ask_to_return(submission=line.submission, reason=request.POST.get("reason", ""), by=by, now=now)
         messages.success(request, f"{line.name} was asked to return the submission.")
         return
+    elif doing == "undo":
+        undo_rejection(submission=line.submission, by=by, now=now)
+        messages.success(request, f"The rejection of {line.name} is undone. Approve the submission to pay it.")
+        return
     elif doing == "cancel":
         for payment in line.payments:
             if str(payment.pk) == request.POST.get("payment"):
@@ -112,8 +132,6 @@ def _order(request: HttpRequest, line: ReviewedSession, doing: str) -> Order:
     note = read_field(request.POST, "note")
     if len(note) > LONGEST_NOTE:
         raise CannotPay(f"The text may have at most {LONGEST_NOTE} characters. It has {len(note)}.")
-    if doing == "screen_out" and line.screen_out_pay is not None:
-        return Order(line.pk, Reason.SCREEN_OUT, line.screen_out_pay)
     amount = read_amount(read_field(request.POST, "amount"))
     if doing not in {"part", "bonus"} or amount is None:
         raise CannotPay("Enter an amount such as 1.50.")
@@ -138,7 +156,13 @@ def _find(study: Study, session: int) -> ReviewedSession:
 
 
 def _session_page(
-    request: HttpRequest, study: Study, line: ReviewedSession, *, problem: str = "", planned: Decimal | None = None
+    request: HttpRequest,
+    study: Study,
+    line: ReviewedSession,
+    *,
+    problem: str = "",
+    planned: Decimal | None = None,
+    is_undoing: bool = False,
 ) -> HttpResponse:
     """Show a session. problem: with what was typed. planned: the amount of a bonus in the preview."""
     context = {
@@ -150,6 +174,7 @@ def _session_page(
         "typed": request.POST,
         "is_second": planned is not None,
         "planned": planned,
+        "is_undoing": is_undoing,
         "planned_with_fee": None if planned is None else planned + fee_of(planned),
         "may": may_do(request, study.project),
     }
@@ -195,7 +220,6 @@ def reject_session(request: HttpRequest, study: Study, session: int) -> HttpResp
 
 
 def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rejection:
-    checks = read_field(request.POST, "failed_checks")
     others = Session.objects.filter(study=study, state=SessionState.FINISHED, ended_at__isnull=False)
     times = [
         (ended - arrived).total_seconds() for arrived, ended in others.values_list("arrived_at", "ended_at") if ended
@@ -208,7 +232,7 @@ def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rej
     return Rejection(
         category=request.POST.get("category", ""),
         message=read_field(request.POST, "message"),
-        failed_checks=int(checks) if checks.isdecimal() and len(checks) < 6 else 0,
+        failed_checks=_failed_checks(request),
         is_looked_at="looked" in request.POST,
         is_finished=state == SessionState.FINISHED,
         has_failed_practice=state == SessionState.FAILED_CHECKS,
@@ -218,3 +242,9 @@ def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rej
         seconds=None if minutes is None else float(Decimal(minutes) * 60),
         others=times,
     )
+
+
+def _failed_checks(request: HttpRequest) -> int:
+    """Return how many attention checks failed, as typed: no kind of study has checks that the server could count."""
+    typed = read_field(request.POST, "failed_checks")
+    return int(typed) if typed.isdecimal() and len(typed) < 6 else 0

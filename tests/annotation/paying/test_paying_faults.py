@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation.actions.paying.compare_with_platform import note_rewards
 from annotation.actions.paying.order_payments import Order, cancel_payment, order_payments
+from annotation.actions.paying.paid_elsewhere import note_rewards
 from annotation.actions.paying.payment_decisions import note_unpaid, send_refused
 from annotation.models import Payment, ProlificStudy, Submission
 from annotation.recruitment.prolific import bodies
@@ -90,7 +90,7 @@ def test_a_cancelled_bonus_that_prolific_paid_late_is_not_paid_again_when_it_is_
         patch.setattr(Client, "pay_bonuses", cut_off)
         paying.send()
     paying.local.later(minutes=61)
-    note_unpaid(payment=Payment.objects.get(), by=TESTS, now=paying.now())
+    note_unpaid(payments=[Payment.objects.get()], by=TESTS, now=paying.now())
     cancel_payment(payment=Payment.objects.get(), by=TESTS, now=paying.now())
     # The call arrives after all.
     paying.local.client.pay_bonuses(batches[0])

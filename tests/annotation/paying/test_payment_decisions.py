@@ -6,7 +6,7 @@ import pytest
 
 from annotation.actions.paying.order_payments import CannotPay, cancel_payment
 from annotation.actions.paying.payment_decisions import note_paid, note_unpaid, send_refused
-from annotation.actions.paying.submission_decisions import ask_to_return, reject
+from annotation.actions.paying.submission_decisions import ask_to_return, reject, undo_rejection
 from annotation.models import Payment, Submission
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
@@ -51,9 +51,9 @@ def test_a_held_bonus_is_not_sent_again_by_itself(paying: Stage, held: Payment) 
 def test_an_owner_who_sees_that_it_was_not_paid_plans_it_again_after_an_hour(paying: Stage, held: Payment) -> None:
     paying.local.later(minutes=59)
     with pytest.raises(CannotPay, match="an hour after it was sent"):
-        note_unpaid(payment=held, by=TESTS, now=paying.now())
+        note_unpaid(payments=[held], by=TESTS, now=paying.now())
     paying.local.later(minutes=2)
-    note_unpaid(payment=held, by=TESTS, now=paying.now())
+    note_unpaid(payments=[held], by=TESTS, now=paying.now())
     assert fresh(held).state == State.PLANNED
     paying.minute(2)
     assert (fresh(held).state, paying.paid()) == (State.PAID, [150, 0, 0])
@@ -65,7 +65,7 @@ def test_what_prolific_shows_is_not_planned_again(paying: Stage, held: Payment) 
     client.pay_bonuses(client.set_up_bonuses(paying.remote.remote_id, {paying.ids[0]: held.amount}).id)
     paying.local.later(minutes=61)
     with pytest.raises(CannotPay, match="it was paid"):
-        note_unpaid(payment=held, by=TESTS, now=paying.now())
+        note_unpaid(payments=[held], by=TESTS, now=paying.now())
     assert fresh(held).state == State.PAID
     paying.minute(5)
     assert paying.paid() == [150, 0, 0]
@@ -73,7 +73,7 @@ def test_what_prolific_shows_is_not_planned_again(paying: Stage, held: Payment) 
 
 def test_what_is_paid_between_the_decision_and_the_call_is_held_again(paying: Stage, held: Payment) -> None:
     paying.local.later(minutes=61)
-    note_unpaid(payment=held, by=TESTS, now=paying.now())
+    note_unpaid(payments=[held], by=TESTS, now=paying.now())
     client = paying.local.client
     client.pay_bonuses(client.set_up_bonuses(paying.remote.remote_id, {paying.ids[0]: held.amount}).id)
     paying.minute(3)
@@ -84,16 +84,16 @@ def test_an_unclear_answer_decides_nothing(paying: Stage, held: Payment) -> None
     paying.local.later(minutes=61)
     paying.local.switch(Switch.AWAY)
     with pytest.raises(CannotPay, match="Prolific could not be asked"):
-        note_unpaid(payment=held, by=TESTS, now=paying.now())
+        note_unpaid(payments=[held], by=TESTS, now=paying.now())
     assert fresh(held).state == State.UNCERTAIN
 
 
 def test_an_owner_who_sees_that_it_was_paid_says_so(paying: Stage, held: Payment) -> None:
-    note_paid(payment=held, by=TESTS, now=paying.now())
+    note_paid(payments=[held], by=TESTS, now=paying.now())
     paying.minute(5)
     assert (fresh(held).state, paying.paid()) == (State.PAID, [0, 0, 0])
     with pytest.raises(CannotPay, match="not held"):
-        note_paid(payment=fresh(held), by=TESTS, now=paying.now())
+        note_paid(payments=[fresh(held)], by=TESTS, now=paying.now())
 
 
 def test_refused_bonuses_are_sent_again_once_there_is_money(paying: Stage) -> None:
@@ -142,6 +142,27 @@ def test_a_rejection_whose_reply_was_lost_is_read_again(paying: Stage) -> None:
     assert submission(paying).status == "REJECTED"
 
 
+def test_a_rejection_that_is_undone_awaits_review_and_is_paid(paying: Stage) -> None:
+    with pytest.raises(CannotPay, match="no rejection to undo"):
+        undo_rejection(submission=submission(paying), by=TESTS, now=paying.now())
+    reject(submission=submission(paying), category="FAILED_CHECK", message=MESSAGE, by=TESTS, now=paying.now())
+    paying.local.switch(Switch.REPLY_LOST, "1")
+    undo_rejection(submission=submission(paying), by=TESTS, now=paying.now())
+    assert submission(paying).status == paying.local.status(paying.ids[0]) == "AWAITING REVIEW"
+    assert Event.objects.filter(what="rejection undone").count() == 1
+    paying.approve(paying.sessions[:1], chosen=True)
+    paying.minute(2)
+    assert (paying.states(), paying.paid("reward")) == ([State.PAID], [400, 0, 0])
+
+
+def test_a_rejection_that_somebody_undid_and_approved_on_prolific_is_seen(paying: Stage) -> None:
+    reject(submission=submission(paying), category="FAILED_CHECK", message=MESSAGE, by=TESTS, now=paying.now())
+    paying.local.client.undo_rejection(paying.ids[0])
+    paying.local.client.approve_submission(paying.ids[0])
+    undo_rejection(submission=submission(paying), by=TESTS, now=paying.now())
+    assert submission(paying).status == "APPROVED"
+
+
 def test_nobody_is_rejected_after_a_payment_was_ordered(paying: Stage) -> None:
     paying.approve()
     with pytest.raises(CannotPay, match="A payment was ordered"):
@@ -159,7 +180,7 @@ def test_somebody_is_asked_to_return(paying: Stage) -> None:
 
 def test_events_tell_what_happened_and_no_id_of_prolifics(paying: Stage, held: Payment) -> None:
     paying.local.time += timedelta(hours=2)
-    note_paid(payment=held, by=TESTS, now=paying.now())
+    note_paid(payments=[held], by=TESTS, now=paying.now())
     told = Event.objects.order_by("pk").values_list("what", "details")
     assert [what for what, _ in told] == ["payments ordered", "payments held", "payment found paid"]
     assert told[1][1] == {"payments": 1, "amount": "1.50", "currency": "USD", "why": "Nothing was heard."}

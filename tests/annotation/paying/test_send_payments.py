@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from annotation.actions.paying.order_payments import Order, order_payments
 from annotation.actions.paying.payment_states import PAYMENT_TRANSITIONS
 from annotation.models import Payment, ProlificAccount, Submission
 from annotation.recruitment.prolific import bodies
@@ -12,8 +11,7 @@ from annotation.recruitment.prolific.client import Client
 from background.sealed_secrets import seal
 from simulation.prolific_double.switches import Switch
 from tests.annotation.paying.stage import Stage, stage
-from tests.factories import TESTS
-from tests.prolific import CODES, DONE
+from tests.prolific import DONE
 
 pytestmark = pytest.mark.django_db
 State = Payment.State
@@ -247,24 +245,6 @@ def test_another_sum_than_was_ordered_is_not_paid(paying: Stage, monkeypatch: py
     paying.minute()
     assert paying.states() == [State.REFUSED]
     assert "a different total" in Payment.objects.get().problem
-
-
-def test_screening_out_pays_the_fixed_amount(tmp_path: Path) -> None:
-    code = bodies.CompletionCode(
-        code="CSCREEN1",
-        code_type="FIXED_SCREENOUT",
-        actor="researcher",
-        actions=(bodies.PayScreenedOut(fixed_screen_out_reward=50, slots=5),),
-    )
-    with stage(tmp_path, people=1, completion_codes=(*CODES, code)) as paying:
-        somebody = paying.local.opened(paying.remote.remote_id, "somebody")
-        Submission.objects.update(sealed_id=seal(somebody), status="ACTIVE")
-        order = Order(paying.sessions[0].pk, Payment.Reason.SCREEN_OUT, Decimal("0.50"))
-        order_payments(study=paying.study, orders=[order], by=TESTS, now=paying.now())
-        paying.minute(2)
-        assert paying.states() == [State.PAID]
-        paid = [one["cents"] for one in paying.local.double.store.list("payment", owner=somebody)]
-        assert paid == [50]
 
 
 def test_every_state_has_its_next_ones() -> None:

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from pytest_django import Settings
 
 from annotation.actions.recruiting import prolific_studies
-from annotation.actions.recruiting.prolific_draft import Draft
+from annotation.actions.recruiting.prolific_draft import Draft, ScreenOut
 from annotation.models import ProlificAccount, ProlificStudy
 from simulation.prolific_double.routes import Result
 from simulation.prolific_double.server import WORKSPACE
@@ -104,6 +104,23 @@ def test_a_workspace_that_may_has_a_code_to_pay_in_part(local: Local, study: Stu
     kept = prolific_studies.researcher_code(row), prolific_studies.part_pay_code(row)
     row = drafted(study, by, pays_in_part=True, places=4)
     assert (prolific_studies.researcher_code(row), prolific_studies.part_pay_code(row)) == kept
+
+
+def test_who_fails_the_practice_is_paid_a_fixed_amount_instead_of_asked_to_return(
+    local: Local, study: Study, by: User
+) -> None:
+    row = drafted(study, by, screen_out=ScreenOut(Decimal("0.50"), 20))
+    code = CompletionCode.objects.get(study=study, outcome=Outcome.FAILED_CHECKS).code
+    for _ in range(2):
+        sent = {each["code"]: each for each in remote_studies(local)[0]["completion_codes"]}
+        [action] = sent[code]["actions"]
+        assert (sent[code]["code_type"], sent[code]["actor"]) == ("FIXED_SCREENOUT", "participant")
+        assert action == {"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": 50, "slots": 20}
+        # Sent again as it is written here, as publishing does.
+        prolific_studies.send_draft(prolific_study=row, now=NOON)
+    drafted(study, by)
+    sent = {each["code"]: each for each in remote_studies(local)[0]["completion_codes"]}
+    assert sent[code]["code_type"] == "FAILED_ATTENTION_CHECK"
 
 
 def test_a_draft_written_again_changes_the_same_draft(local: Local, study: Study, by: User) -> None:

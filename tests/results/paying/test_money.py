@@ -13,6 +13,8 @@ from django.utils import timezone
 from annotation.actions.paying.compare_with_platform import last_result
 from annotation.actions.paying.order_payments import Order, order_payments
 from annotation.models import Payment, ProlificAccount, ProlificStudy, Submission
+from annotation.recruitment.prolific.client import Client as Prolific
+from annotation.recruitment.prolific.connection import Connection, ProlificError
 from background.models import Job
 from results.queries.paying.wages import study_wages
 from simulation.prolific_double.switches import Switch
@@ -21,6 +23,7 @@ from tests.annotation.paying.stage import Stage, stage
 from tests.factories import NOON, TESTS, fresh, make_member, make_project, make_study
 from tests.jobs import run_now
 from tests.pages import signed_in, words_of
+from tests.prolific import TOKEN
 
 PAGE = "/projects/vases/money/"
 CHECK = f"{PAGE}prolific/"
@@ -70,6 +73,28 @@ def test_rewards_that_prolific_approved_itself_are_added_to_the_ledger(paying: S
     owner.post(f"{CHECK}rewards/")
     assert Payment.objects.count() == 1
     assert "agree to the cent" in compare(owner)
+
+
+def test_an_owner_enters_the_part_that_prolific_does_not_tell(paying: Stage, owner: Client) -> None:
+    study = paying.local.double.store.find("study", paying.remote.remote_id)
+    assert study is not None
+    code = {"code": "CPART111", "code_type": "OTHER", "actor": "researcher", "actions": [{"action": "DYNAMIC_PAYMENT"}]}
+    study["completion_codes"].append(code)
+    paying.local.double.store.write("study", study)
+    client = Prolific(Connection(TOKEN, address=paying.local.double.address))
+    client.pay_in_part(paying.ids[1], code="CPART111", percent=50, message="Thank you.")
+    page = compare(owner)
+    assert "1 of 3 submissions differ." in page
+    assert "Paid in part on Prolific, which does not say how much." in page
+    assert "Prolific’s total leaves USD 2.00 for all submissions like this in birds-step-3." in page
+    asked = {"submission": Submission.objects.get(session=paying.sessions[1]).pk, "amount": "two"}
+    assert "Enter an amount such as 1.50." in words_of(owner.post(f"{CHECK}amount/", asked, follow=True))
+    assert "Added to the ledger as paid." in words_of(
+        owner.post(f"{CHECK}amount/", asked | {"amount": "2.00"}, follow=True)
+    )
+    assert "agree to the cent" in compare(owner)
+    stranger = signed_in(make_member(make_project("birds"), "owner", name="nobody"))
+    assert stranger.post("/projects/birds/money/prolific/amount/", asked).status_code == 404
 
 
 def test_a_comparison_that_prolific_cannot_answer_says_so(
@@ -145,6 +170,60 @@ def test_an_owner_decides_about_a_held_payment_beside_what_prolific_shows(paying
     assert (answer.status_code, "an hour after it was sent" in words_of(answer)) == (409, True)
     owner.post(f"{PAGE}payments/{held.get().pk}/", {"do": "paid"})
     assert held.get().state == State.PAID
+
+
+@pytest.fixture
+def batch(paying: Stage, monkeypatch: pytest.MonkeyPatch) -> list[Payment]:
+    """Three bonuses whose call was cut off before Prolific had it, two hours ago by the clock that pages have."""
+
+    def cut_off(client: Prolific, bonuses: str) -> None:
+        raise ProlificError("Nothing was heard.", status=None, body=None, is_uncertain=True)
+
+    paying.bonus("1.50", "0.07", "2.00")
+    with monkeypatch.context() as patch:
+        patch.setattr(Prolific, "pay_bonuses", cut_off)
+        paying.send()
+    Payment.objects.update(state_at=timezone.now() - timedelta(hours=2))
+    return list(Payment.objects.order_by("pk"))
+
+
+def test_a_held_batch_that_prolific_has_not_paid_is_planned_again_at_once(
+    paying: Stage, owner: Client, batch: list[Payment]
+) -> None:
+    address = f"{PAGE}payments/{batch[0].pk}/"
+    page = words_of(owner.get(address))
+    assert "They are USD 3.57 in all. Prolific says that the bonuses of this study cost USD 0.00 so far." in page
+    assert "None of the 3 was paid: plan all again" in page
+    # Not what the total says.
+    assert owner.post(address, {"do": "all_paid"}).status_code == 409
+    assert "3 payments are planned again." in words_of(owner.post(address, {"do": "all_unpaid"}, follow=True))
+    paying.minute(2)
+    assert (paying.paid(), paying.states()) == ([150, 7, 200], [State.PAID] * 3)
+    assert Event.objects.filter(what="payment found unpaid", details__payments=3).count() == 1
+
+
+def test_a_held_batch_that_prolific_has_paid_is_settled_at_once(
+    paying: Stage, owner: Client, batch: list[Payment]
+) -> None:
+    paying.local.client.pay_bonuses(batch[0].remote_id)
+    address = f"{PAGE}payments/{batch[1].pk}/"
+    assert "All 3 were paid" in words_of(owner.get(address))
+    assert owner.post(address, {"do": "all_unpaid"}).status_code == 409
+    assert "3 payments are marked as paid." in words_of(owner.post(address, {"do": "all_paid"}, follow=True))
+    paying.minute(2)
+    assert (paying.paid(), paying.states()) == ([150, 7, 200], [State.PAID] * 3)
+
+
+def test_a_held_batch_of_which_one_was_paid_on_prolific_is_decided_one_by_one(
+    paying: Stage, owner: Client, batch: list[Payment]
+) -> None:
+    client = paying.local.client
+    client.pay_bonuses(client.set_up_bonuses(paying.remote.remote_id, {paying.ids[0]: batch[0].amount}).id)
+    page = words_of(owner.get(f"{PAGE}payments/{batch[0].pk}/"))
+    assert "This total fits neither all nor none of what is held." in page
+    for doing in ("all_paid", "all_unpaid"):
+        assert owner.post(f"{PAGE}payments/{batch[0].pk}/", {"do": doing}).status_code == 409
+    assert paying.states() == [State.UNCERTAIN] * 3
 
 
 def test_refused_payments_are_sent_again_from_the_studys_page(paying: Stage, owner: Client) -> None:

@@ -42,8 +42,14 @@ def test_all_that_are_unmarked_are_approved_at_once_and_marked_ones_stay(paying:
     sent = {"session": [tag["value"] for tag in form.select("input[name=session]")]}
     assert sent == {"session": [str(paying.sessions[0].pk)]}
     answer = owner.post(PAGE, sent, follow=True)
-    assert "1 payment ordered, USD 4.00 in all, without fees." in words_of(answer)
+    told = "<strong>1 approved, USD 4.00 without fees.</strong>"
+    assert f"{told} 1 being sent." in words_of(answer)
+    assert "<details open>" in words_of(answer)
     paying.minute(2)
+    followed = answer.redirect_chain[0][0]
+    assert f"{told} 1 paid." in words_of(owner.get(followed, headers={"HX-Request": "true"}))
+    assert "hx-trigger" in words_of(answer)
+    assert "hx-trigger" not in words_of(owner.get(followed, headers={"HX-Request": "true"}))
     assert paying.paid("reward") == [400, 0, 0]
     assert [row.session_id for row in Payment.objects.all()] == [paying.sessions[0].pk]
 
@@ -120,6 +126,27 @@ def test_a_rejection_is_checked_then_shown_again_and_then_sent(paying: Stage, ow
     page = owner.post(reject, {**typed, "failed_checks": "2", "sure": "1"}, follow=True)
     assert "is rejected." in words_of(page)
     assert paying.local.status(paying.ids[0]) == "REJECTED"
+
+
+def test_an_owner_undoes_a_rejection_after_a_confirmation(paying: Stage, owner: Client) -> None:
+    sent = {"category": "FAILED_CHECK", "message": MESSAGE, "failed_checks": "2", "sure": "1"}
+    owner.post(f"{page_of(paying)}reject/", sent)
+    assert "Undo rejection..." in words_of(owner.get(page_of(paying)))
+    page = owner.post(page_of(paying), {"do": "undo"})
+    assert "Yes, undo the rejection" in words_of(page)
+    assert paying.local.status(paying.ids[0]) == "REJECTED"
+    viewer = signed_in(make_member(paying.study.project, "editor", name="edna"))
+    assert viewer.post(page_of(paying), {"do": "undo", "sure": "1"}).status_code == 403
+    page = owner.post(page_of(paying), {"do": "undo", "sure": "1"}, follow=True)
+    assert "is undone. Approve the submission to pay it." in words_of(page)
+    assert paying.local.status(paying.ids[0]) == "AWAITING REVIEW"
+    assert 'value="approve"' in words_of(page)
+
+
+@pytest.mark.parametrize("moment", ["", "x", "2026-99-99T00:00", "2026-11-20", "2026-11-20T12:00:00%2B00:00"])
+def test_a_moment_at_which_nothing_was_ordered_shows_nothing(paying: Stage, owner: Client, moment: str) -> None:
+    page = owner.get(f"{PAGE}?ordered={moment}")
+    assert (page.status_code, "approved, USD" in words_of(page)) == (200, False)
 
 
 def test_a_rejection_that_prolific_refuses_keeps_what_was_typed(paying: Stage, owner: Client) -> None:

@@ -10,7 +10,7 @@ from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import Connection, ProlificError
 from annotation.recruitment.prolific.statuses import RejectionCategory
 from simulation.prolific_double.server import WORKSPACE
-from tests.prolific import AUTOMATIC, BY_RESEARCHER, CODES, DONE, NO_CONSENT, NOON, TOKEN, Local
+from tests.prolific import AUTOMATIC, BY_RESEARCHER, CODES, DONE, NO_CONSENT, NOON, TOKEN, Local, new_study
 
 WHY = "Two of the three clearly marked instruction checks were answered incorrectly, so we cannot use this submission."
 Reach = Callable[[Local, str], str]
@@ -191,6 +191,25 @@ def test_people_who_are_screened_out_get_a_fixed_amount_until_its_slots_are_used
     assert local.client.read_study(study).status == "PAUSED"
     # Twice 0.14, and a third of 0.28.
     assert local.client.read_balance(WORKSPACE).total_balance == 1_000_000 - 28 - 9
+
+
+@pytest.mark.parametrize(
+    ("pays", "why"),
+    [([(400, 2)], "less than the reward"), ([(0, 2)], "less than the reward"), ([(14, 1), (20, 1)], "Only one code")],
+)
+def test_a_screen_out_pays_less_than_the_reward_and_is_one_code(
+    local: Local, pays: list[tuple[int, int]], why: str
+) -> None:
+    codes = [
+        bodies.CompletionCode(
+            code=f"CSCREEN{number}",
+            code_type="FIXED_SCREENOUT",
+            actions=(bodies.PayScreenedOut(fixed_screen_out_reward=reward, slots=slots),),
+        )
+        for number, (reward, slots) in enumerate(pays)
+    ]
+    with pytest.raises(ProlificError, match=why):
+        local.client.create_study(new_study(completion_codes=tuple(codes)))
 
 
 def test_a_part_of_the_reward_is_paid(local: Local) -> None:

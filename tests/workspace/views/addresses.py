@@ -119,6 +119,8 @@ PRIVATE = {
     "/projects/birds/money/statement.csv": all_alike(LOOK),
     "/projects/birds/money/prolific/": owners_alone((FINE, ELSEWHERE)),
     "/projects/birds/money/prolific/rewards/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    # Without a submission.
+    "/projects/birds/money/prolific/amount/": owners_alone((NOT_ALLOWED, NOT_FOUND)),
     # Without a study.
     "/projects/birds/money/refused/": owners_alone((NOT_ALLOWED, NOT_FOUND)),
     # Without anything to do.

@@ -123,6 +123,53 @@ def test_refreshing_says_what_it_has_cost(local: Local, owner: Client) -> None:
     assert "1 of 3 taken" in text(owner)
 
 
+@pytest.fixture
+def practised() -> Study:
+    """A study of 4.00 whose practice can be failed."""
+    asked = [{"instance": "vase-2", "right": "candidate-0"}]
+    return launch_study(
+        time={"estimated_minutes": 20},
+        pay={"per_session": "4.00"},
+        answers=3,
+        instances=3,
+        practice={"questions": asked, "pass": 1, "rounds": 1},
+    )
+
+
+SCREEN_OUT = {"screen_out_reward": "0.50", "screen_out_places": "6"}
+
+
+def test_pay_for_failing_the_practice_is_drafted_priced_and_kept(
+    local: Local, practised: Study, client: Client
+) -> None:
+    """6 people at 0.50 are 3.00, and 1.00 fee; 3 rewards of 4.00 are 12.00, and 4.00 fee."""
+    ProlificAccount.objects.create(
+        project=practised.project, sealed_token=seal(TOKEN), user_id="5f00", workspace_id=WORKSPACE, saved_at=NOON
+    )
+    client.force_login(make_member(practised.project, "owner"))
+    assert "Pay people who fail the practice" in text(client, PAGE)
+    _, page = send(client, do="look", **SCREEN_OUT)
+    assert 'USD 20.00 <small class="muted">Prolific says: USD 12.00 for people, USD 4.00 fee and taxes' in page
+    assert "<dt>Screen-outs</dt><dd>USD 4.00" in page
+    for wrong, says in (
+        ({"screen_out_reward": "4.00"}, "Write an amount from 0.14 to less than the reward"),
+        ({"screen_out_reward": "0.13"}, "Write an amount from 0.14"),
+        ({"screen_out_places": ""}, "Write a number of people from 1"),
+        ({"screen_out_reward": ""}, "Write an amount from 0.14"),
+    ):
+        status, page = send(client, **SCREEN_OUT | wrong)
+        assert (status, says in page) == (409, True)
+    assert send(client, **SCREEN_OUT)[0] == 302
+    assert "<dt>Screen-outs</dt><dd>USD 4.00" in text(client, f"{PAGE}publish/")
+    page = text(client, PAGE)
+    assert 'name="screen_out_reward" value="0.50"' in page
+    assert 'name="screen_out_places" value="6"' in page
+
+
+def test_a_study_without_a_practice_that_can_be_failed_screens_nobody_out(local: Local, owner: Client) -> None:
+    assert "Pay people who fail the practice" not in text(owner, PAGE)
+
+
 WRONG = {
     "name": ("", "Write a title of 1 to 200 characters."),
     "description": ("<a href='x'>Here</a>", "&lt;a&gt; is not allowed. Prolific allows b, i, em,"),

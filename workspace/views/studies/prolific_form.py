@@ -10,7 +10,13 @@ from django.http import QueryDict
 
 from analytics.work.pay import implied_hourly_pay
 from annotation.actions.recruiting.prolific_choices import Choices
-from annotation.actions.recruiting.prolific_draft import Draft, stored_body
+from annotation.actions.recruiting.prolific_draft import (
+    LEAST_SCREEN_OUT_PAY,
+    Draft,
+    ScreenOut,
+    screen_out_of,
+    stored_body,
+)
 from annotation.actions.recruiting.prolific_people import ALLOWLIST, BLOCKLIST
 from annotation.actions.recruiting.prolific_studies import part_pay_code
 from annotation.minimum_pay import PROLIFIC_HOURLY
@@ -25,6 +31,11 @@ DEVICES: tuple[bodies.Device, ...] = get_args(bodies.Device)
 LONGEST_NAME, LONGEST_DESCRIPTION = 200, 10_000
 MOST_PLACES, MOST_MINUTES, LONGEST_MINUTES = 100_000, 720, 1440
 GROUP_LISTS = {"allow": ALLOWLIST, "block": BLOCKLIST}
+FIELDS = (
+    *("name", "description", "reward", "places", "minutes", "at_most", "filter"),
+    # Only some workspaces may.
+    *("part", "screen_out_reward", "screen_out_places", "signed"),
+)
 _AMOUNT = re.compile(r"\d{1,6}(\.\d{1,2})?", re.ASCII)
 _WHOLE = re.compile(r"\d{1,7}", re.ASCII)
 
@@ -141,6 +152,7 @@ def first_form(study: Study, row: ProlificStudy | None, choices: Choices | None,
     if row is None:
         return _new_form(study, choices, open_places=open_places)
     body = stored_body(row)
+    screen_out = screen_out_of(body)
     values = {
         "name": body.name,
         "description": body.description,
@@ -149,6 +161,8 @@ def first_form(study: Study, row: ProlificStudy | None, choices: Choices | None,
         "minutes": str(body.estimated_completion_time),
         "at_most": str(body.maximum_allowed_time or ""),
         "part": "on" if part_pay_code(row) else "",
+        "screen_out_reward": f"{screen_out.reward:.2f}" if screen_out else "",
+        "screen_out_places": str(screen_out.places) if screen_out else "",
         "signed": "on" if body.is_external_study_url_secure else "",
         "filter": "",
     }
@@ -171,6 +185,8 @@ def _new_form(study: Study, choices: Choices | None, *, open_places: int) -> Pro
         "minutes": str(minutes),
         "at_most": str(max(shortest_limit(minutes), design.time.limit_minutes)),
         "part": "",
+        "screen_out_reward": "",
+        "screen_out_places": "",
         "signed": "",
         "filter": "",
     }
@@ -196,8 +212,7 @@ def _split(chosen: tuple[bodies.ChosenFilter, ...]) -> tuple[dict[str, str], dic
 
 def sent_form(data: QueryDict, choices: Choices | None, *, currency: str) -> ProlificForm:
     """Read what was sent, with a problem for each field that is wrong; without any it has a draft."""
-    names = ("name", "description", "reward", "places", "minutes", "at_most", "part", "signed", "filter")
-    values = {name: read_field(data, name) for name in names}
+    values = {name: read_field(data, name) for name in FIELDS}
     groups = {key.removeprefix("group-"): read_field(data, key) for key in data if key.startswith("group-")}
     filters = {
         id_: {
@@ -236,6 +251,7 @@ def _read_draft(form: ProlificForm) -> Draft | None:
         )
     if not form.devices:
         problems["devices"] = "Choose at least one device."
+    screen_out = _read_screen_out(form)
     filters = tuple(_read_filters(form))
     if problems or not (reward and places and minutes and at_most):
         return None
@@ -250,6 +266,7 @@ def _read_draft(form: ProlificForm) -> Draft | None:
         devices=tuple(device for device in DEVICES if device in form.devices),
         filters=filters,
         pays_in_part=bool(values["part"]),
+        screen_out=screen_out,
         is_signed=bool(values["signed"]),
     )
 
@@ -264,6 +281,20 @@ def _read_description(form: ProlificForm) -> str:
     except BadDescription as error:
         form.problems["description"] = str(error)
         return ""
+
+
+def _read_screen_out(form: ProlificForm) -> ScreenOut | None:
+    """Return the pay for people who fail the practice; None without one, or with a problem."""
+    typed, typed_places = form.values["screen_out_reward"], form.values["screen_out_places"]
+    if not typed and not typed_places:
+        return None
+    least = LEAST_SCREEN_OUT_PAY.get(form.currency, Decimal("0.01"))
+    reward, places = _amount(typed), _whole(typed_places, MOST_PLACES)
+    if reward is None or reward < least or (form.reward and reward >= form.reward):
+        form.problems["screen_out_reward"] = f"Write an amount from {least} to less than the reward, such as 0.50."
+    if not places:
+        form.problems["screen_out_places"] = f"Write a number of people from 1 to {MOST_PLACES:,}."
+    return ScreenOut(reward, places) if reward and places and not form.problems else None
 
 
 def _read_filters(form: ProlificForm) -> Iterator[bodies.ChosenFilter]:

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from analytics.work.ledger import in_cents
 from annotation.actions.recruiting import prolific_studies
 from annotation.actions.recruiting.prolific_account import connect
-from annotation.actions.recruiting.prolific_choices import Choices, read_choices, read_quote
+from annotation.actions.recruiting.prolific_choices import Choices, read_choices, read_quote, read_screen_out_cost
+from annotation.actions.recruiting.prolific_draft import screen_out_of, stored_body
 from annotation.actions.recruiting.prolific_people import allows_groups, find_people
 from annotation.models import ProlificAccount, ProlificStudy
 from annotation.recruitment.prolific import bodies
@@ -152,9 +153,8 @@ def foresee(request: HttpRequest, study: Study) -> HttpResponse:
 def _quote(account: ProlificAccount, form: ProlificForm) -> dict[str, Any]:
     if form.draft is None:
         return {"no_quote": "To see the cost, fill in the form."}
-    draft = form.draft
     try:
-        quote = read_quote(account, reward=in_cents(draft.reward), places=draft.places, filters=draft.filters)
+        quote = read_quote(account, form.draft)
     except ProlificError as error:
         return {"no_quote": error.sentence}
     return {"quote": quote}
@@ -196,9 +196,11 @@ def _cost_of_publishing(study: Study, row: ProlificStudy) -> dict[str, Any]:
                 total = client.calculate_cost(reward=in_cents(row.reward), places=row.places)
                 amounts = (_Money(cents, balance.currency_code) for cents in (rewards, total - rewards, 0))
                 cost = _Cost(*amounts)
+            screen_outs = read_screen_out_cost(client, screen_out_of(stored_body(row)))
     except (ProlificError, StudyError) as error:
         return {"no_cost": str(error)}
-    return {"cost": cost, "balance": _Money(balance.available_balance, balance.currency_code)}
+    available = _Money(balance.available_balance, balance.currency_code)
+    return {"cost": cost, "screen_outs": screen_outs, "balance": available}
 
 
 @dataclass(frozen=True)

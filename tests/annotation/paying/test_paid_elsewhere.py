@@ -1,0 +1,96 @@
+"""Parts and screen-outs that Prolific paid without an order here: the books can be made equal."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from annotation.actions.paying.order_payments import CannotPay
+from annotation.actions.paying.paid_elsewhere import note_amount
+from annotation.actions.paying.send_payments import projects_to_pay
+from annotation.models import Payment, SessionState, Submission
+from annotation.recruitment.prolific import bodies
+from annotation.recruitment.prolific.client import Client
+from annotation.recruitment.prolific.connection import Connection
+from studies.models import Event
+from tests.annotation.paying.stage import Stage, stage
+from tests.factories import TESTS, make_submission, sit_down
+from tests.prolific import CODES, TOKEN
+
+pytestmark = pytest.mark.django_db
+State, Reason = Payment.State, Payment.Reason
+SCREENED_OUT = bodies.CompletionCode(
+    code="CSCREEN1",
+    code_type="FIXED_SCREENOUT",
+    actions=(bodies.PayScreenedOut(fixed_screen_out_reward=50, slots=5),),
+)
+PART = bodies.CompletionCode(code="CPART111", code_type="OTHER", actor="researcher", actions=(bodies.PayInPart(),))
+
+
+@pytest.fixture
+def paying(tmp_path: Path) -> Iterator[Stage]:
+    with stage(tmp_path, people=2, completion_codes=(*CODES, SCREENED_OUT, PART)) as begun:
+        yield begun
+
+
+def screen_out(paying: Stage) -> Submission:
+    """Return the submission of somebody who failed the practice and returned with its code."""
+    id_ = paying.local.completed(paying.remote.remote_id, "somebody", code="CSCREEN1")
+    session = sit_down(paying.study, "somebody", state=SessionState.FAILED_CHECKS)
+    return make_submission(paying.remote, session, id_, status="SCREENED OUT")
+
+
+def pay_in_part(paying: Stage, percent: int = 50) -> Submission:
+    """Return the first submission, of whose reward a colleague paid a part on Prolific."""
+    # Not through the checks of `tests.prolific`: the description does not have this status in a transition.
+    client = Client(Connection(TOKEN, address=paying.local.double.address))
+    client.pay_in_part(paying.ids[0], code="CPART111", percent=percent, message="Thank you.")
+    Submission.objects.filter(session=paying.sessions[0]).update(status="PARTIALLY APPROVED")
+    return paying.submission()
+
+
+def test_who_was_screened_out_stands_in_the_ledger_within_a_minute(paying: Stage) -> None:
+    submission = screen_out(paying)
+    assert projects_to_pay() == [paying.study.project_id]
+    paying.minute(2)
+    row = Payment.objects.get()
+    assert (row.session_id, row.reason, row.state) == (submission.session_id, Reason.SCREEN_OUT, State.PAID)
+    assert (row.amount, row.currency, row.ordered_by) == (Decimal("0.50"), "USD", None)
+    assert Event.objects.filter(what="rewards noted").count() == 1
+    assert projects_to_pay() == []
+
+
+def test_a_part_that_was_paid_on_prolific_is_entered_up_to_what_prolific_tells(paying: Stage) -> None:
+    submission = pay_in_part(paying)
+    # Another reward, which is known, explains nothing of it.
+    paying.local.client.approve_submission(paying.ids[1])
+    Submission.objects.filter(session=paying.sessions[1]).update(status="APPROVED")
+    for amount, why in (
+        ("2.04", "at most USD 2.00 was paid"),
+        ("0.30", "from 0.32 to 3.96"),
+        ("2.01", "whole percent"),
+    ):
+        with pytest.raises(CannotPay, match=why):
+            note_amount(submission=submission, amount=Decimal(amount), by=TESTS, now=paying.now())
+    assert not Payment.objects.exists()
+    note_amount(submission=submission, amount=Decimal("2.00"), by=TESTS, now=paying.now())
+    row = Payment.objects.get()
+    assert (row.session, row.reason, row.state, row.amount) == (
+        *(paying.sessions[0], Reason.PART, State.PAID, Decimal("2.00")),
+    )
+    with pytest.raises(CannotPay, match=r"at most USD 0\.00"):
+        note_amount(submission=submission, amount=Decimal("0.40"), by=TESTS, now=paying.now())
+
+
+def test_an_amount_is_entered_only_for_a_part_or_a_screen_out(paying: Stage) -> None:
+    with pytest.raises(CannotPay, match="neither a part nor a screen-out"):
+        note_amount(submission=paying.submission(), amount=Decimal("2.00"), by=TESTS, now=paying.now())
+
+
+def test_a_part_takes_the_place_of_one_that_was_refused(paying: Stage) -> None:
+    submission = pay_in_part(paying)
+    paying.bonus("2.00", reason=Reason.PART, note="Half.")
+    Payment.objects.update(state=State.REFUSED)
+    note_amount(submission=submission, amount=Decimal("2.00"), by=TESTS, now=paying.now())
+    assert paying.states() == [State.PAID]
