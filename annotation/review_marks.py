@@ -4,13 +4,16 @@ from annotation.models import Session, Submission
 from annotation.session_pay import is_short
 
 
-def review_marks(submission: Submission, answers: int) -> list[str]:
+def review_marks(submission: Submission, answers: int, took_part: Session | None = None) -> list[str]:
     """Return the reasons in words, none for a session that may be approved with the others.
 
-    answers: all stored answers of the session.
+    took_part: the session of another study in which they took part instead. answers: all stored answers of that, else
+    of the session.
     """
-    session = submission.session
+    session = took_part or submission.session
     marks = _session_marks(session, answers) if session is not None else []
+    if took_part is not None:
+        marks.append(f"Took part in {took_part.study.slug} instead")
     if submission.flag:
         marks.append(Submission.Flag(submission.flag).label)
     if submission.return_requested_at is not None:

@@ -14,6 +14,7 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("studies.urls")),
     path("", include("predictions.urls")),
+    path("", include("training.urls")),
     path("", include("results.urls")),
     # Last: its pattern of old addresses matches what no current page does.
     path("", include("workspace.urls")),

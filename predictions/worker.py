@@ -19,6 +19,7 @@ LINEUP_WORKER_TOKEN  with an address: what the site has there
 LINEUP_PRECISION     auto, float32, float16 or bfloat16: what models compute in; auto is 16 bits where that is quicker
 LINEUP_VECTORS       a folder for vectors of images and texts, on a disk of this machine; none are kept unless it is
                      set
+LINEUP_TRAINED       a folder for trained models, on a disk of this machine; DATA_DIR/trained unless it is set
 LINEUP_VECTORS_MB    how many MiB they may fill; 4096 unless it is set
 IMAGE_MAX_PIXELS     a larger image is refused; 50000000 unless it is set
 """
@@ -158,8 +159,8 @@ def _make() -> tuple[Celery[Any], OpenPicture, str | None, "VectorStore | None"]
         broker_connection_max_retries=None,
         task_publish_retry_policy=PATIENCE,
         task_default_queue=GPU,
-        # Tasks of a higher room on the same queue: a worker throws away messages of tasks that it does not know.
-        imports=["making.worker"],
+        # Tasks of higher rooms on the same queue: a worker throws away messages of tasks that it does not know.
+        imports=["making.worker", "training.worker"],
         task_ignore_result=True,
         # A message is acknowledged after its answer was sent.
         task_acks_late=True,

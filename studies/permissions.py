@@ -43,7 +43,7 @@ WORDS: Mapping[Verb, str] = {
     Verb.VIEW: "see its pages and results",
     Verb.IMPORT: "import instances, images and predictions",
     Verb.TAG: "tag instances",
-    Verb.PREDICT: "run models",
+    Verb.PREDICT: "run and train models",
     Verb.MANAGE_MODELS: "rename models, and delete them with their predictions",
     Verb.DESIGN: "create, change and delete drafts, and choose the dataset",
     Verb.RUN: "launch, pause, close and extend studies, share their links, and release places",

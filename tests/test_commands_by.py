@@ -26,6 +26,7 @@ TABLE: dict[str, tuple[list[str], set[str]]] = {
     "predict": (["birds", "--model", "no-such-model", "--study", "open"], CHANGES),
     "rename_model": (["birds", "no-such-model", "--name", "clip"], CHANGES),
     "delete_model": (["birds", "no-such-model"], CHANGES),
+    "train": (["negclip", "--data", "birds", "--model", "no-such-model", "--name", "clip"], CHANGES),
     "create_study": (["FILE", "--project", "birds"], CHANGES),
     "create_study --replace": (["FILE", "--project", "birds"], CHANGES),
     "set_dataset": (["birds"], CHANGES),

@@ -77,7 +77,7 @@ def read_release(folder: Path, *, split: str = "") -> Iterator[Example]:
 def write_examples(examples: Iterable[Example], path: Path) -> int:
     """Write examples to a file, one per line; return their number."""
     with path.open("wb") as stream:
-        return sum(stream.write(_to_line(example)) > 0 for example in examples)
+        return sum(stream.write(to_line(example)) > 0 for example in examples)
 
 
 def read_examples(path: Path) -> Iterator[Example]:
@@ -126,11 +126,12 @@ def digest_of(examples: Sequence[Example]) -> str:
         return examples.digest
     digest = hashlib.sha256()
     for example in examples:
-        digest.update(_to_line(example))
+        digest.update(to_line(example))
     return digest.hexdigest()
 
 
-def _to_line(example: Example) -> bytes:
+def to_line(example: Example) -> bytes:
+    """Return the line of a file that holds an example."""
     return json.dumps(asdict(example), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 

@@ -107,7 +107,7 @@ class _Run:
         identity: Mapping[str, Any],
     ) -> None:
         self.plan, self.recipe, self.trainable, self.folder = plan, recipe, trainable, folder
-        self.examples, self.validation, self.open_picture = examples, validation, open_picture
+        self.examples, self.validation, self.open_picture = examples, validation, trainable.opener(open_picture)
         self._report_to, self._is_cancelled, self._identity = report, is_cancelled, identity
         self.steps_per_epoch = _steps_per_epoch(len(examples), recipe)
         self.steps = recipe.epochs * self.steps_per_epoch

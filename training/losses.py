@@ -24,3 +24,15 @@ def normalized(vectors: Any) -> Any:
     from torch.nn.functional import normalize
 
     return normalize(vectors, dim=-1)
+
+
+def own_negatives_loss(vectors: Any, right: Any, wrong: Any, scale: Any) -> Any:
+    """Return the cross-entropy of finding the right one of two for each vector: its own right and its own wrong one.
+
+    All (n, d), of length 1; `scale`: what cosines are multiplied with.
+
+    Example: at scale 1, with cosines 1 and 0, it is ln(1 + 1/e) = 0.313.
+    """
+    from torch.nn.functional import softplus
+
+    return softplus(scale * ((vectors * wrong).sum(-1) - (vectors * right).sum(-1))).mean()

@@ -37,11 +37,13 @@ class Stepper:
         if self.precision == "float16" and self.device.type == "cpu":
             self.precision = "float32"
             self.sentences.append("The CPU computes in float32; float16 is for GPUs.")
-        self.optimizer = torch.optim.AdamW(
+        make_optimizer = torch.optim.Adam if recipe.optimizer == "adam" else torch.optim.AdamW
+        self.optimizer = make_optimizer(
             trainable.parameter_groups(recipe),
             lr=recipe.learning_rate,
             betas=(recipe.beta1, recipe.beta2),
             eps=recipe.epsilon,
+            weight_decay=recipe.weight_decay,
         )
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.precision == "float16")
         make = cosine_lr if recipe.schedule == "cosine" else const_lr

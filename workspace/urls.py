@@ -21,6 +21,7 @@ from workspace.views.projects import (
     prolific_account,
     prolific_webhooks,
     table_mapping,
+    training,
     uploads,
     webhooks,
 )
@@ -121,6 +122,10 @@ urlpatterns = [
     path("projects/<slug:slug>/models/ask/", models.ask, name="ask_model"),
     path("models/<int:pk>/rename/", models.rename, name="model_rename"),
     path("models/<int:pk>/delete/", models.delete, name="model_delete"),
+    path("projects/<slug:slug>/training/", training.training_runs, name="project_training"),
+    path("training/<int:pk>/", training.training_run, name="training_run"),
+    path("training/<int:pk>/cancel/", training.cancel, name="training_cancel"),
+    path("training/<int:pk>/resume/", training.resume, name="training_resume"),
     path("projects/<slug:slug>/pipelines/", pipelines.pipelines, name="project_pipelines"),
     path("pipelines/<int:pk>/", pipelines.pipeline, name="pipeline"),
     path("pipelines/<int:pk>/delete/", pipelines.delete, name="pipeline_delete"),

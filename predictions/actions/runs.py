@@ -13,7 +13,7 @@ from predictions.actions.solvability import note
 from predictions.blind_baselines import fitted_baseline, part_seen, problem_with
 from predictions.errors import CannotPredict
 from predictions.messages import Item
-from predictions.models import PICTURE, Chunk, Prediction, Run
+from predictions.models import PICTURE, Chunk, Prediction, Run, TrainedWeights
 from predictions.scorers import problem_with_spec
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.actions.questions import asked_by_kind
@@ -102,14 +102,20 @@ def request_offered_run(
     variant: str = "",
 ) -> Run:
     """Call `request_run` for pages and scripts, with a model that this site offers. Raises CannotPredict."""
-    if spec.strip() not in settings.MODELS_OFFERED:
+    offered = models_offered(project)
+    if spec.strip() not in offered:
         named = f"does not offer the model {spec.strip()!r}" if spec.strip() else "needs the name of a model"
-        offered = ", ".join(settings.MODELS_OFFERED) or "none"
         raise CannotPredict(
-            f"This site {named}. It offers {offered}. Your administrator can offer others with "
+            f"This site {named}. It offers {', '.join(offered) or 'none'}. Your administrator can offer others with "
             "MODELS_OFFERED, or run them on the server with `predict`."
         )
     return request_run(project=project, spec=spec, by=by, now=now, study=study, kind=kind, variant=variant)
+
+
+def models_offered(project: Project) -> list[str]:
+    """Return the models that pages and scripts may run: those of the site, and those trained on the project."""
+    trained = TrainedWeights.objects.filter(project=project).values_list("spec", flat=True)
+    return [*settings.MODELS_OFFERED, *trained]
 
 
 def _refuse(spec: str, study: Study | None, kind: str, variant: str, now: datetime) -> None:

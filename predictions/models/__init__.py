@@ -1,6 +1,7 @@
 from predictions.models.duplicates import LONGEST_EMBEDDING, NearDuplicate, PictureVector
 from predictions.models.predictions import LONGEST, QUESTIONS, Evaluation, InstanceOutcomes, Model, Prediction
 from predictions.models.runs import PICTURE, Chunk, Conditions, Run
+from predictions.models.trained import TrainedWeights
 
 __all__ = [
     "LONGEST",
@@ -16,4 +17,5 @@ __all__ = [
     "PictureVector",
     "Prediction",
     "Run",
+    "TrainedWeights",
 ]

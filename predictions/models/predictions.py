@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Case, Count, Max, Q, SmallIntegerField, Value, When
 
 from predictions.models.runs import Conditions
+from predictions.models.trained import TrainedWeights
 from studies.kinds import FINER_SCORES
 from studies.models import Instance, Project
 
@@ -36,6 +37,7 @@ LONGEST = {"name": 100, "version": 100, "weights": 200}
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 DIGITS_SHOWN = 12
+TRAINED_HERE = "trained on this project"
 
 
 class Evaluation(NamedTuple):
@@ -57,7 +59,11 @@ class ModelQuerySet(models.QuerySet["Model"]):
 
     def get_or_create_named(self, project: Project, *, now: datetime, **identity: str) -> "Model":
         """Return the project's model with this `name`, `version` and `weights`; create it if there is none."""
-        return self.get_or_create(project=project, **identity, defaults={"created_at": now})[0]
+        if (found := self.filter(project=project, **identity).first()) is not None:
+            return found
+        trained = TrainedWeights.objects.filter(project=project, weights=identity.get("weights") or None)
+        defaults = {"created_at": now, "is_trained_here": trained.exists()}
+        return self.get_or_create(project=project, **identity, defaults=defaults)[0]
 
     def get_or_create_computed(
         self, project: Project, *, name: str, version: str, weights: str, now: datetime
@@ -91,6 +97,9 @@ class Model(models.Model):
         help_text="Name before a rename, which workers still use; empty if it was never renamed.",
     )
     first_version = models.CharField(max_length=LONGEST["version"], blank=True, default="", db_default="")
+    is_trained_here = models.BooleanField(
+        default=False, db_default=False, help_text="Whether its weights were trained on data of this project."
+    )
     created_at = models.DateTimeField()
 
     objects = ModelQuerySet.as_manager()
@@ -103,7 +112,9 @@ class Model(models.Model):
 
     def __str__(self) -> str:
         weights = self.short_weights
-        return " ".join(part for part in (self.name, self.version, weights and f"({weights})") if part)
+        name = " ".join(part for part in (self.name, self.version, weights and f"({weights})") if part)
+        # Wherever its scores stand.
+        return f"{name}, {TRAINED_HERE}" if self.is_trained_here else name
 
     @property
     def identity(self) -> dict[str, str]:

@@ -14,6 +14,7 @@ SCORERS = {
     "hf": "predictions.scorers.hf.load",
     "vqascore": "predictions.scorers.vqascore.load",
     "onnx": "predictions.scorers.onnx.load",
+    "imagecode": "predictions.scorers.context_module.load",
     "text-only": "predictions.scorers.text_only.load",
     "image-only": "predictions.scorers.image_only.load",
 }

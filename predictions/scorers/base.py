@@ -8,9 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from predictions.feeder import NoPicture, OpenPicture
+from predictions.trained_models import path_of
 
 if TYPE_CHECKING:
     from predictions.scorers.vector_store import VectorStore
@@ -27,6 +29,19 @@ def require_library(library: str, how: str = "Install requirements-gpu.txt there
         yield
     except ImportError as error:
         raise CannotLoad(f"{library} cannot be used on the worker ({error}). {how}") from error
+
+
+def trained_path(weights: str) -> str:
+    """Return the path of weights that were trained on this machine; others as a spec names them. Raises CannotLoad."""
+    try:
+        path = path_of(weights)
+    except ValueError as error:
+        raise CannotLoad(str(error)) from error
+    if path != weights and not Path(path).exists():
+        raise CannotLoad(
+            f"{weights} is not on this worker. Ask the worker that trained it, or copy its folder to LINEUP_TRAINED."
+        )
+    return path
 
 
 def first_line(error: Exception) -> str:

@@ -87,6 +87,10 @@ class Contrastive(BatchedScorer):
         gone = {name: why for name, why in found.items() if isinstance(why, NoPicture)}
         return {name: vector for name, vector in found.items() if not isinstance(vector, NoPicture)}, gone
 
+    def vectors_of_texts(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the vectors of texts by text, as `vectors_of` does those of images. Raises OutOfMemory."""
+        return self._retry_smaller(lambda: self._of_texts(texts))
+
     def _of_texts(self, texts: Sequence[str]) -> dict[str, Vector]:
         def read(missing: Sequence[str]) -> Generator[Batch]:
             for some in in_batches(missing, self.batch):

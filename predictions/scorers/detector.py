@@ -2,7 +2,8 @@
 
 A linear layer on one tower of a contrastive model (Miranda et al. 2024, section 5.3; `training.recipes.detector_text`).
 The score is how natural the text, or the image, is: the log-odds that it is not synthetic. The other side is not looked
-at. FILE, on the worker's machine, names the model that it stands on, which must have the weights that it had.
+at. FILE, on the worker's machine or `trained:FOLDER/NAME`, names the model that it stands on, which must have the
+weights that it had.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from predictions.feeder import NoPicture, OpenPicture
-from predictions.scorers.base import CannotLoad, ModelIdentity, first_line, require_library
+from predictions.scorers.base import CannotLoad, ModelIdentity, first_line, require_library, trained_path
 from predictions.scorers.batches import BatchedScorer, in_batches, pad_rows
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.torch_models import digest_of_weights
@@ -100,7 +101,7 @@ def load_detector(part: str, rest: str) -> Detector:
     # Here, because the registry imports every family only by its name.
     from predictions.scorers import scorer_of
 
-    path = Path(rest)
+    path = Path(trained_path(rest))
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
         seen, head = content[PART], content[HEAD]

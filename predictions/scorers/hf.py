@@ -1,7 +1,7 @@
 """`hf:NAME` or `hf:FOLDER`: a CLIP, a SigLIP, or an image-text matching BLIP of Hugging Face's transformers.
 
 NAME is a model on its hub, which is downloaded; FOLDER holds a model with its tokenizer and image processor on the
-worker's machine. Code in a repository is never run.
+worker's machine, or is `trained:FOLDER/NAME` for one that was trained there. Code in a repository is never run.
 
 The score of BLIP is the difference of its matching head's two logits ("match" minus "no match"). It orders pairs like
 the probability, and also separates those whose probability is rounded to 1.
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, require_library
+from predictions.scorers.base import CannotLoad, require_library, trained_path
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.matching import Matching
 from predictions.scorers.torch_models import OF_A_COSINE, OF_LOG_ODDS, OnDevice, device_of_this_machine, facts_of
@@ -132,6 +132,7 @@ def _vectors(found: Any) -> NDArray[np.float32]:
 
 def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
     """Load the model of that name or in that folder. Raises CannotLoad."""
+    rest = trained_path(rest)
     with require_library("transformers"):
         from transformers import AutoConfig, AutoImageProcessor, AutoModel, AutoTokenizer, BlipForImageTextRetrieval
     with report_load_errors(rest):

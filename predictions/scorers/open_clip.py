@@ -1,9 +1,9 @@
 """`open_clip:ARCHITECTURE/TAG` or `open_clip:ARCHITECTURE/FILE`: any contrastive model of OpenCLIP.
 
 ARCHITECTURE is one of `open_clip.list_models()`. TAG is one of its pretrained tags, which is downloaded; FILE is a
-checkpoint on the worker's machine (NegCLIP, CLIP-COCO, CLIP-TROHN and the like). A tag implies whether its weights were
-trained with QuickGELU, as OpenAI's were. A file does not: for weights fine-tuned from OpenAI's, name the architecture
-that ends in `-quickgelu`.
+checkpoint on the worker's machine (NegCLIP, CLIP-COCO, CLIP-TROHN and the like), or `trained:FOLDER/FILE` for one that
+was trained there. A tag implies whether its weights were trained with QuickGELU, as OpenAI's were. A file does not: for
+weights fine-tuned from OpenAI's, name the architecture that ends in `-quickgelu`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, first_line, require_library
+from predictions.scorers.base import CannotLoad, ModelIdentity, first_line, require_library, trained_path
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.torch_models import (
     OF_A_COSINE,
@@ -105,6 +105,7 @@ def load(rest: str) -> OpenClip:
         import open_clip
     if architecture not in open_clip.list_models():
         raise CannotLoad(f"OpenCLIP has no architecture {architecture!r}. Its names are those of list_models().")
+    pretrained = trained_path(pretrained)
     known = open_clip.get_pretrained_cfg(architecture, pretrained)
     if not known and not Path(pretrained).is_file():
         tags = ", ".join(open_clip.list_pretrained_tags_by_model(architecture)) or "none"

@@ -240,12 +240,12 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
             rows = _write_data(release, writer, unfinished, report)
             # A release frozen by an older version has no events: write no file instead of an empty one.
             others = [
-                each for each in _extra_writers(writer) if each.rows != "events" or any(_frozen_rows(release, "events"))
+                each for each in _extra_writers(writer) if each.rows != "events" or any(frozen_rows(release, "events"))
             ]
             (unfinished / ANNOTATIONS).mkdir(parents=True)
             for other in others:
                 with other.open(unfinished / ANNOTATIONS / other.filename, stored_bytes) as write:
-                    for row in _frozen_rows(release, other.rows):
+                    for row in frozen_rows(release, other.rows):
                         write(row)
             add_papers(unfinished, writer, DatasetCard(**release.dossier), others)
     except OSError as error:
@@ -259,12 +259,12 @@ def _write_data(release: Release, writer: Writer, unfinished: Path, report: Repo
     if not writer.is_folder:
         unfinished.mkdir()
         path = unfinished / writer.filename
-    rows = _frozen_rows(release, writer.rows)
+    rows = frozen_rows(release, writer.rows)
     if not writer.is_folder and writer.rows == "instances":
         rows = _with_images(rows, unfinished / IMAGES)
     with writer.open(path, stored_bytes) as write:
         is_counted = writer.rows == "instances"
-        total = release.instances if is_counted else sum(1 for _ in _frozen_rows(release, writer.rows))
+        total = release.instances if is_counted else sum(1 for _ in frozen_rows(release, writer.rows))
         done = write_rows(write, rows, total, report)
     check_held(writer, done, total)
     return done
@@ -320,7 +320,8 @@ def check_frozen(release: Release) -> None:
         raise CannotExport(f"The rows of the release {release.name} differ from those that were frozen.")
 
 
-def _frozen_rows(release: Release, sort: RowType) -> Iterator[Any]:
+def frozen_rows(release: Release, sort: RowType) -> Iterator[Any]:
+    """Yield the frozen rows of `release` that are of one type."""
     with default_storage.open(release.file) as stored:
         for line in stored:
             row = read_row(line, sort)

@@ -38,6 +38,7 @@ ENTRIES: Mapping[str, str] = {
     **dict.fromkeys(("upload_mapping", "import_mapping", "new_hub_download", "hub_download"), "instances"),
     **dict.fromkeys(("new_study", "new_study_form"), "studies"),
     **dict.fromkeys(("project_models", "ask_model", "model_rename", "model_delete"), "models"),
+    **dict.fromkeys(("project_training", "training_run"), "models"),
     **dict.fromkeys(("project_results", "project_parted"), "results"),
     **dict.fromkeys(
         ("project_releases", "study_releases", "release_people", "hub_pushes", "compare_releases"), "releases"

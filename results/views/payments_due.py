@@ -11,6 +11,7 @@ from annotation.models import Session
 from annotation.models.sessions import has_unlikely_times
 from results.actions.pseudonyms import name_annotators
 from results.queries.paying.study_money import study_money
+from results.queries.paying.switched_roles import reviewed_elsewhere
 from results.queries.paying.wages import study_wages
 from results.queries.people.payments_due import PersonOwed, all_amounts_due, owed_page, owed_sums
 from results.queries.studies.simulated_answers import all_simulated
@@ -36,6 +37,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "unlikely_times": Session.objects.filter(has_unlikely_times(), study=study).count(),
         "money": study_money(study),
         "wages": study_wages(study),
+        "elsewhere": reviewed_elsewhere(study),
         "may": may_do(request, study.project),
     }
     return render(request, "results/results/owed.html", context)

@@ -11,19 +11,33 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = {"config", "simulation", "workspace", "results", "annotation", "making", "evaluation", "predictions", "studies"}
-OURS |= {"analytics", "background", "throttle", "manage"}
+OURS = {
+    "config",
+    "simulation",
+    "workspace",
+    "results",
+    "annotation",
+    "making",
+    "evaluation",
+    "predictions",
+    "studies",
+    "training",
+}
+OURS |= {"analytics", "background", "throttle", "training", "manage"}
 SCORERS = ROOT / "predictions" / "scorers"
 # What makers and filters load on workers with models.
 DIFFUSERS = ROOT / "making" / "makers" / "diffusers.py"
 LANGUAGE_MODELS = ROOT / "making" / "language_models"
 TEXT_MODELS = ROOT / "making" / "text_models.py"
-WITH_MODELS = (SCORERS, DIFFUSERS, LANGUAGE_MODELS, TEXT_MODELS)
+# What trains models there.
+RECIPES = [ROOT / "training" / name for name in ("recipes", "checkpoints.py", "loop.py", "losses.py", "reading.py")]
+RECIPES += [ROOT / "training" / name for name in ("steps.py", "towers.py")]
+WITH_MODELS = (SCORERS, DIFFUSERS, LANGUAGE_MODELS, TEXT_MODELS, *RECIPES)
 TRAINING = ROOT / "simulation" / "demo" / "model_training.py"
 # Used only where it is installed (requirements.in says so).
 OPTIONAL = {"faiss"}
 # Import name -> what its package is called, where that is something else. Few of them are installed for these tests.
-PACKAGES = {"open_clip": "open-clip-torch", "PIL": "pillow"}
+PACKAGES = {"open_clip": "open-clip-torch", "open_clip_train": "open-clip-torch", "PIL": "pillow"}
 
 
 def _imported(by: Path | None = None) -> set[str]:

@@ -11,6 +11,10 @@ RECIPES = {
     "trohn-img": "training.recipes.trohn_img.TROHNImg",
     "detector-text": "training.recipes.detector_text.DetectorText",
     "detector-image": "training.recipes.detector_image.DetectorImage",
+    "rococo": "training.recipes.rococo.RoCOCO",
+    "imagecode-context-batch": "training.recipes.imagecode_context_batch.ContextBatch",
+    "imagecode-context-module": "training.recipes.imagecode_context_module.ContextModule",
+    "imagecode-temporal": "training.recipes.imagecode_context_module.Temporal",
 }
 
 

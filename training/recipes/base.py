@@ -37,6 +37,8 @@ class Recipe(Options, ABC):
     needs: ClassVar[str]
     measures: ClassVar[str]
     departures: ClassVar[Sequence[str]] = ()
+    # Adam's weight decay is part of the gradients, AdamW's is not.
+    optimizer: ClassVar[Literal["adam", "adamw"]] = "adamw"
     # Whether the last batch of an epoch is trained on too if it is smaller.
     keeps_small_batch: ClassVar[bool] = True
 
@@ -91,6 +93,10 @@ class Trainable(ABC):
 
     def prepare(self, examples: Sequence[Example], open_picture: OpenPicture) -> None:  # noqa: B027 (few need it)
         """Get ready for these training examples, once before the first step. Raises CannotTrain."""
+
+    def opener(self, open_picture: OpenPicture) -> OpenPicture:
+        """Return what opens the images of batches, whose names may be of the recipe's own making."""
+        return open_picture
 
     @abstractmethod
     def batch(self, examples: Sequence[Example], rng: random.Random) -> Batch:

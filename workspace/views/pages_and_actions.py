@@ -77,6 +77,7 @@ PROJECT = (
         "annotators participants workers raters crowd pay paid owed agreement speed pseudonyms exclusions",
     ),
     Entry("Models", "project_models", "runs predictions baselines clip scores jobs leaderboard"),
+    Entry("Training", "project_training", "models fine-tune finetune train recipe checkpoint curves loss"),
     Entry("Results", "project_results", "report statistics numbers accuracy charts figures tables paper score"),
     Entry(
         "Results: agreement",
@@ -130,6 +131,14 @@ PROJECT = (
         "run new predict predictions score evaluate clip",
         Verb.PREDICT,
         "#ask",
+        is_action=True,
+    ),
+    Entry(
+        "Train a model",
+        "project_training",
+        "new fine-tune finetune negclip clip recipe start",
+        Verb.PREDICT,
+        "#new",
         is_action=True,
     ),
     Entry(

@@ -9,13 +9,14 @@ from django.db.models import Count, Sum
 from django.utils.dateparse import parse_datetime
 
 from annotation.actions.paying.order_payments import REWARDS, VOID
-from annotation.models import Payment, SessionState, Submission
+from annotation.models import Payment, Session, SessionState, Submission
 from annotation.recruitment.prolific.researcher_codes import allows_parts
 from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.review_marks import review_marks
 from annotation.session_pay import stored_answers
 from results.models import Pseudonym
 from results.queries.paying.study_money import LOST, ON_ITS_WAY
+from results.queries.paying.switched_roles import took_part_in
 from results.sentences import STATE_WORDS
 from studies.models import Study
 
@@ -24,13 +25,17 @@ State = Payment.State
 
 @dataclass(frozen=True)
 class ReviewedSession:
-    """A session and its submission. payments: ordered for it. minutes: on our clock and on Prolific's, if known."""
+    """A session and its submission. payments: ordered for it. minutes: on our clock and on Prolific's, if known.
+
+    took_part: the session of the feeding study in which they took part instead.
+    """
 
     submission: Submission
     name: str
     answers: int
     marks: Sequence[str]
     payments: Sequence[Payment]
+    took_part: Session | None = None
 
     @property
     def pk(self) -> int:
@@ -41,15 +46,20 @@ class ReviewedSession:
         return [self]
 
     @property
+    def session(self) -> Session | None:
+        """The session in which they worked."""
+        return self.took_part or self.submission.session
+
+    @property
     def reward(self) -> Decimal:
         return self.submission.prolific_study.reward
 
     @property
     def own_minutes(self) -> float | None:
-        session = self.submission.session
-        if session is None or session.ended_at is None:
+        session, arrived = self.session, self.submission.session
+        if session is None or session.ended_at is None or arrived is None:
             return None
-        return ((session.handed_back_at or session.ended_at) - session.arrived_at).total_seconds() / 60
+        return ((session.handed_back_at or session.ended_at) - arrived.arrived_at).total_seconds() / 60
 
     @property
     def platform_minutes(self) -> float | None:
@@ -58,8 +68,7 @@ class ReviewedSession:
 
     @property
     def is_finished(self) -> bool:
-        session = self.submission.session
-        return session is not None and session.state == SessionState.FINISHED
+        return self.session is not None and self.session.state == SessionState.FINISHED
 
     @property
     def reward_payment(self) -> Payment | None:
@@ -166,18 +175,24 @@ def reviewed_sessions(study: Study, session: int | None = None) -> list[Reviewed
         if each.session is not None:
             # Its design is read by the marks.
             each.session.study = study
-    answers = stored_answers(sessions)
+    took_part = took_part_in(study)
+    answers = stored_answers([took_part[pk].pk if pk in took_part else pk for pk in sessions])
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     payments: dict[int, list[Payment]] = {pk: [] for pk in sessions}
     for payment in Payment.objects.filter(study=study, session__in=sessions).order_by("pk"):
         payments[payment.session_id or 0].append(payment)
-    return [
-        ReviewedSession(
-            submission=each,
-            name=names.get(each.session.annotator_id, "") if each.session else "",
-            answers=answers.get(each.session_id or 0, 0),
-            marks=review_marks(each, answers.get(each.session_id or 0, 0)),
-            payments=payments.get(each.session_id or 0, []),
+    found = []
+    for each in submissions:
+        other = took_part.get(each.session_id or 0)
+        number = answers.get(other.pk if other else each.session_id or 0, 0)
+        found.append(
+            ReviewedSession(
+                submission=each,
+                name=names.get(each.session.annotator_id, "") if each.session else "",
+                answers=number,
+                marks=review_marks(each, number, other),
+                payments=payments.get(each.session_id or 0, []),
+                took_part=other,
+            )
         )
-        for each in submissions
-    ]
+    return found

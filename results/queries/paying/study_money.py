@@ -14,6 +14,7 @@ from annotation.actions.paying.order_payments import REWARDS, VOID
 from annotation.models import Payment, Submission
 from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.session_pay import PayItem
+from results.queries.paying.switched_roles import arrived_at
 from results.queries.people.payments_due import SessionLine, owed_sums, session_lines
 from studies.models import Project, Study
 
@@ -78,15 +79,19 @@ def _still_owed(study: Study) -> Decimal:
     """Return what the study file owes to sessions and nobody has ordered, session by session.
 
     Who got a part of the reward, or was rejected, is owed no more of it. Who lost their place on Prolific gets the
-    reward as a bonus.
+    reward as a bonus. Who arrived through another study was ordered their pay there.
     """
     statuses = dict(
         Submission.objects.filter(prolific_study__study=study, session__isnull=False).values_list("session", "status")
     )
     ordered: dict[int, dict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
-    live = Payment.objects.filter(study=study, session__isnull=False).exclude(state__in=VOID).order_by()
+    pairs = arrived_at(study)
+    statuses |= {taken.pk: left.submission.status for left, taken in pairs}
+    here = {left.pk: taken.pk for left, taken in pairs}
+    of_study = Q(study=study, session__isnull=False) | Q(session__in=here)
+    live = Payment.objects.filter(of_study).exclude(state__in=VOID).order_by()
     for session, reason, amount in live.values_list("session", "reason").annotate(amount=Sum("amount")):
-        ordered[session][reason] = amount
+        ordered[here.get(session, session)][reason] = amount
     open_ = (_still_owed_to(line, ordered[line.pk], statuses.get(line.pk, "")) for line in session_lines(study))
     return sum(open_, Decimal(0))
 

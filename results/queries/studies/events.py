@@ -33,7 +33,7 @@ ABOUT_PEOPLE = (
 DONE_TO_DATA = (
     *(What.INSTANCES_IMPORTED, What.MAPPING_CHANGED, What.PIPELINE_FINISHED, What.PIPELINE_DELETED),
     *(What.PREDICTIONS_IMPORTED, What.PREDICTIONS_COMPUTED),
-    What.MODEL_RENAMED,
+    *(What.MODEL_TRAINED, What.MODEL_RENAMED),
     *(What.MODEL_DELETED, What.DATASET_SET, What.STUDY_CREATED, What.STUDY_DUPLICATED, What.STUDY_CHANGED),
     *(
         What.LAUNCH_REQUESTED,
@@ -379,6 +379,10 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PREDICTIONS_CANCELLED: _say_model_run("cancelled the run of {model} on {about}"),
     What.PREDICTIONS_RESUMED: _say_model_run("resumed the run of {model} on {about}"),
     What.PREDICTIONS_COMPUTED: _say_computation,
+    What.TRAINING_REQUESTED: _say_numbers("started to train {model} from {base} on {data} with {recipe}"),
+    What.TRAINING_CANCELLED: _say_numbers("cancelled the training of {model}"),
+    What.TRAINING_RESUMED: _say_numbers("resumed the training of {model}"),
+    What.MODEL_TRAINED: _say_numbers("trained {model} with {recipe} on {examples:example}"),
     What.MODEL_RENAMED: _say_numbers("renamed the model {model} to {name}"),
     What.MODEL_DELETED: _say_numbers("deleted the model {model} and its {predictions:prediction}"),
     What.DATASET_SET: _dataset,

@@ -5,10 +5,10 @@ from decimal import Decimal
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from annotation.actions.recruiting.prolific_draft import entry_url
-from annotation.models import ProlificStudy
+from annotation.models import ProlificStudy, SessionState, Submission
 from annotation.recruitment.prolific.bodies import StudyCost
 from annotation.recruitment.prolific.statuses import StudyStatus, SubmissionStatus
 from studies.models import CompletionCode, Outcome, Study, StudyState
@@ -33,7 +33,7 @@ class ProlificState:
     """A study on Prolific. submissions: (status, number), in the order that Prolific lists statuses.
 
     approved, to_review: rewards of these submissions, without fee, in whole units of the row's currency. rounds:
-    studies on Prolific before this one.
+    studies on Prolific before this one. lost: people who finished here, and whose place is somebody else's on Prolific.
     """
 
     row: ProlificStudy
@@ -41,6 +41,7 @@ class ProlificState:
     approved: Decimal
     to_review: Decimal
     rounds: int
+    lost: int
 
     @property
     def status(self) -> str:
@@ -77,6 +78,16 @@ class ProlificState:
         return max(self.row.places - self.row.places_taken, 0) if self.sends_people else 0
 
     @property
+    def extra_people(self) -> int:
+        """People who will still come although somebody in their place has finished here."""
+        return min(self.lost, self.open_places)
+
+    @property
+    def enough_at(self) -> int:
+        """How many places are taken on Prolific once nobody but the extra people is missing."""
+        return self.row.places - self.extra_people
+
+    @property
     def address(self) -> str:
         """The study's page on Prolific."""
         return f"{settings.PROLIFIC_SITE}/researcher/studies/{self.row.remote_id}" if self.row.remote_id else ""
@@ -89,7 +100,10 @@ def prolific_state(study: Study) -> ProlificState | None:
         return None
     row = rows[0]
     row.study = study
-    found = dict(row.submissions.order_by().values_list("status").annotate(number=Count("pk")))
+    finished = Q(flag=Submission.Flag.PLACE_LOST, session__state=SessionState.FINISHED)
+    counts = row.submissions.order_by().values_list("status")
+    counted = list(counts.annotate(number=Count("pk"), lost=Count("pk", filter=finished)))
+    found = {status: number for status, number, _ in counted}
     known = [status for status in SubmissionStatus if status in found]
     order = [*known, *sorted(set(found) - set(known))]
     return ProlificState(
@@ -98,6 +112,7 @@ def prolific_state(study: Study) -> ProlificState | None:
         approved=row.reward * found.get(SubmissionStatus.APPROVED, 0),
         to_review=row.reward * found.get(SubmissionStatus.AWAITING_REVIEW, 0),
         rounds=len(rows) - 1,
+        lost=sum(lost for _, _, lost in counted),
     )
 
 

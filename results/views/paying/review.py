@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from analytics.work.ledger import percent_of_reward
-from annotation.actions.arriving.switch_role import switched_session
 from annotation.actions.paying.order_payments import (
     CannotPay,
     Order,
@@ -24,12 +23,12 @@ from annotation.actions.paying.order_payments import (
 from annotation.actions.paying.submission_decisions import RETURN_REASONS, ask_to_return, reject, undo_rejection
 from annotation.models import Payment, Session, SessionState
 from annotation.rejection_rules import CATEGORIES, LEAST_CHARACTERS, Rejection, rejection_problems
-from annotation.session_pay import stored_answers
 from annotation.tasks import send_project_payments
 from results.actions.pseudonyms import name_annotators
 from results.queries.paying.bonus_rules import LONGEST_NOTE, read_amount
 from results.queries.paying.review import ReviewedSession, ordered_at, review_of, reviewed_sessions
 from results.queries.paying.study_money import fee_of
+from results.queries.paying.switched_roles import reviewed_elsewhere
 from results.views.form_values import LONGEST_NUMBER, read_field
 from results.views.guards import may_do, signed_in_user, study_view
 from studies.models import Study
@@ -60,6 +59,7 @@ def review(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "review": found,
+        "elsewhere": reviewed_elsewhere(study),
         "just": just,
         "fee": fee,
         "with_fee": found.amount + fee,
@@ -224,11 +224,7 @@ def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rej
     times = [
         (ended - arrived).total_seconds() for arrived, ended in others.values_list("arrived_at", "ended_at") if ended
     ]
-    state, answers = (line.submission.session.state if line.submission.session else ""), line.answers
-    minutes = line.own_minutes
-    # Who changed from the lobby to the study before has worked there.
-    if line.submission.session and (other := switched_session(session=line.submission.session)):
-        state, answers = other.state, stored_answers([other.pk]).get(other.pk, 0)
+    state, minutes = (line.session.state if line.session else ""), line.own_minutes
     return Rejection(
         category=request.POST.get("category", ""),
         message=read_field(request.POST, "message"),
@@ -237,7 +233,7 @@ def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rej
         is_finished=state == SessionState.FINISHED,
         has_failed_practice=state == SessionState.FAILED_CHECKS,
         is_let_go=state in {SessionState.NO_CONSENT, SessionState.WAITED, SessionState.LEFT_OUT},
-        answers=answers,
+        answers=line.answers,
         marks=line.marks,
         seconds=None if minutes is None else float(Decimal(minutes) * 60),
         others=times,

@@ -15,7 +15,7 @@ from tests.pages import signed_in, words_of
 from tests.prolific import CODES
 
 PAGE = "/studies/vases/birds-step-3/review/"
-QUERIES = 19
+QUERIES = 20
 State = Payment.State
 PART = bodies.CompletionCode(code="CPART1XY", code_type="OTHER", actor="researcher", actions=(bodies.PayInPart(),))
 

@@ -191,6 +191,12 @@ PRIVATE = {
     "/projects/birds/models/ask/": changing((ELSEWHERE, 409)),
     "/models/1/rename/": changing((FINE, ELSEWHERE)),
     "/models/1/delete/": changing((FINE, ELSEWHERE)),
+    # Without a name.
+    "/projects/birds/training/": changing((FINE, 409), viewer=(FINE, 403)),
+    # One that was cancelled: there is nothing to cancel, and one can go on with it.
+    "/training/1/": all_alike(LOOK),
+    "/training/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
+    "/training/1/resume/": changing((ELSEWHERE, ELSEWHERE)),
     "/projects/birds/near-duplicates/": all_alike(LOOK),
     # Without a file.
     "/projects/birds/pipelines/": changing((FINE, 409), viewer=(FINE, 403)),
@@ -275,6 +281,8 @@ FORMS_OF_EDITORS = {
         "model_delete",
         "project_pipelines",
         "pipeline_delete",
+        "project_training",
+        "training_resume",
     ),
     *("personal_links", "open_networks"),
     *("free_seat", "session_returned", "settle", "unsettle", "study_question"),

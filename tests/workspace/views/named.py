@@ -26,7 +26,10 @@ from tests.factories import (
     member_of_panel,
     sit_down,
 )
+from tests.training.site import waiting_run
 from tests.workspace.views.addresses import DIGEST
+from training.actions.runs import cancel_run
+from training.models import TrainingRun
 from workspace.models import Delivery, HubPush, Webhook
 
 CHART = {
@@ -53,6 +56,7 @@ def make_what_the_addresses_name() -> str:
     _failed_import(project)
     _finished_pipeline(project)
     _cancelled_run(study)
+    _cancelled_training(project)
     # Listed by the clock, so it must not have expired.
     invitation, _ = invite(project=project, role="viewer", days=7, whom="", by=owner, now=timezone.now())
     Invitation.objects.filter(pk=invitation.pk).update(id=1)
@@ -92,6 +96,12 @@ def _finished_pipeline(project: Project) -> None:
         project=project, name="swaps", source=source, by_name="anna", requested_at=NOON, finished_at=NOON
     )
     Pipeline.objects.filter(pk=pipeline.pk).update(id=1)
+
+
+def _cancelled_training(project: Project) -> None:
+    run = waiting_run(project)
+    cancel_run(run=run, by="anna", now=NOON)
+    TrainingRun.objects.filter(pk=run.pk).update(id=1)
 
 
 def _studies(project: Project) -> Study:

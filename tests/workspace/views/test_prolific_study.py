@@ -16,7 +16,7 @@ from results.queries.studies.progress import count_seats
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
 from studies.models import CompletionCode, Event, Outcome, Study
-from tests.factories import NOON, launch_study, make_member, make_project, sit_down
+from tests.factories import NOON, launch_study, make_member, make_project, make_submission, sit_down
 from tests.prolific import TOKEN, Local, local_platform
 
 pytestmark = pytest.mark.django_db
@@ -405,6 +405,32 @@ def test_more_places_on_prolific_than_are_open_here_are_said(local: Local, owner
     assert "People who arrive when no place is left are sent back." in text(owner)
     ProlificStudy.objects.update(places_taken=1)
     assert "People who arrive when no place is left are sent back." not in text(owner)
+
+
+def test_people_who_come_for_places_of_others_who_finished_are_said(local: Local, owner: Client, study: Study) -> None:
+    """Of 5 places, 3 are taken. Of the people who lost theirs, two had finished and one had not begun."""
+    send(owner, places="5")
+    owner.post(f"{PAGE}publish/")
+    row = ProlificStudy.objects.get()
+    ProlificStudy.objects.update(places_taken=3)
+    for number, state in enumerate(("finished", "finished", "waited")):
+        session = sit_down(study, f"60bf9310e8dec401be6e961{number}", state=state)
+        make_submission(row, session, f"66f000000000000000000b0{number}", "RETURNED", flag="place_lost")
+    page = text(owner)
+    assert "2 people finished here, but returned or timed out on Prolific." in page
+    assert "Prolific offers these places again, so 2 more people will come than you asked for." in page
+    assert "To avoid that, pause now." in page
+    ProlificStudy.objects.update(places_taken=2)
+    assert "so 2 more people will come than you asked for. To avoid that, pause when 3 of 5 places are" in text(owner)
+    ProlificStudy.objects.update(places_taken=4)
+    assert "so 1 more person will come than you asked for. To avoid that, pause now." in text(owner)
+    # Paused, or with all places taken, nobody more comes.
+    ProlificStudy.objects.update(places_taken=5)
+    assert "than you asked for" not in text(owner)
+    ProlificStudy.objects.update(places_taken=3)
+    assert "Pause now" in text(owner)
+    owner.post(f"{PAGE}pause/")
+    assert "than you asked for" not in text(owner)
 
 
 def test_a_closed_study_that_still_gets_people_is_said(local: Local, owner: Client, study: Study) -> None:

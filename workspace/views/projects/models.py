@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from types import MappingProxyType
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -21,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import reswap, retarget
 
 from predictions.actions.models import count_predictions, delete_model, rename_model
-from predictions.actions.runs import cancel_run, request_offered_run, resume_run
+from predictions.actions.runs import cancel_run, models_offered, request_offered_run, resume_run
 from predictions.errors import CannotPredict
 from predictions.models import LONGEST, Model, Run
 from predictions.queries.progress import models_of, progress_of, progress_of_all
@@ -88,7 +87,7 @@ def _page(
         "page": page,
         "runs": progress_of_all(list(page), now=timezone.now()),
         "may": may_do(request, project),
-        "offered": settings.MODELS_OFFERED,
+        "offered": models_offered(project),
         "abouts": _run_subjects(project),
         "problem": problem,
         "given": given,

@@ -1,0 +1,233 @@
+"""The data of training runs: accepted items of a project or a release become files of examples, checked for leaks."""
+
+import hashlib
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils import timezone
+
+from background.errors import Failed
+from background.models import Job, JobState
+from background.work import RunningJob, Work
+from results.actions.releases import check_frozen, check_offered, frozen_rows
+from results.errors import CannotExport
+from results.exporting.rows import AcceptedInstance
+from results.exporting.training_examples import example_of, item_of
+from results.models import Release
+from results.queries.instances.accepted_items import instances_of_studies
+from studies.actions.projects.datasets import dataset_studies
+from studies.models import Project
+from studies.wording import format_count
+from training.actions.runs import ExamplesFile, TrainingData, note_prepared, note_unprepared
+from training.errors import CannotTrain
+from training.examples import Example, to_line
+from training.leaks import Item, LeakCheck
+from training.messages import TRAINING, VALIDATION
+from training.models import TrainingRun
+from training.queries.protected import instance_id, protect, protected_items
+from training.recipes import Recipe, get_recipe
+from training.splits import FOR_TRAINING, FOR_VALIDATION
+from training.tasks import send_order
+
+# Percent of the examples that are held out for validation where the data have no split for it.
+HELD_OUT_PERCENT = 10
+HELD_OUT = "held out"
+REPORT_EVERY = 500
+
+
+def find_training_data(project: Project, release: str) -> TrainingData:
+    """Return the release of `project` of this name or, without a name, its accepted items. Raises CannotTrain."""
+    if not release:
+        if not dataset_studies(project):
+            raise CannotTrain(
+                f"{project.slug} has no accepted items: no launched study defines its dataset. Choose the studies of "
+                "the dataset on the project's page, or train on a release."
+            )
+        return TrainingData()
+    found = Release.objects.filter(project=project, name=release).first()
+    if found is None:
+        names = ", ".join(Release.objects.filter(project=project).values_list("name", flat=True)) or "none"
+        raise CannotTrain(f"{project.slug} has no release called {release!r}. Its releases: {names}.")
+    _check(found)
+    return TrainingData(release_id=found.pk, release_name=found.name, release_sha256=found.sha256)
+
+
+def _check(release: Release) -> None:
+    """Raise CannotTrain if a release is not what was frozen, or no longer available."""
+    try:
+        check_offered(release)
+        check_frozen(release)
+    except CannotExport as error:
+        raise CannotTrain(str(error)) from error
+
+
+def _prepare(job: RunningJob) -> None:
+    found = TrainingRun.objects.filter(pk=job.arguments["run"], state=TrainingRun.State.PREPARING)
+    run = found.select_related("project").first()
+    if run is None:
+        return
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            parts = _Parts(run, get_recipe(run.recipe)(**run.options), Path(folder), job)
+            files = {part: _store(run, file) for part, file in parts.write().items()}
+    except CannotTrain as error:
+        raise Failed(str(error)) from error
+    with transaction.atomic():
+        job.check()
+        if note_prepared(run=run, files=files, leaks=parts.leaks):
+            send_order.delay_on_commit(run.pk)
+
+
+def _rows(run: TrainingRun) -> Iterable[AcceptedInstance]:
+    """Return the accepted items that a run is trained on. Raises CannotTrain."""
+    if run.source == TrainingRun.Source.PROJECT:
+        return instances_of_studies(dataset_studies(run.project))
+    release = run.project.releases.filter(pk=run.release_id or 0, sha256=run.release_sha256).first()
+    if release is None:
+        raise CannotTrain(
+            f"The release {run.release_name} was deleted or changed since this was requested. Train on another release "
+            "under another name."
+        )
+    _check(release)
+    return frozen_rows(release, "instances")
+
+
+def released_items(project: Project, usable: Collection[str]) -> Iterator[Item]:
+    """Yield the items of the releases of `project` that are of other splits than those `usable`. Raises CannotTrain."""
+    for release in project.releases.exclude(file="").order_by("pk"):
+        try:
+            for row in frozen_rows(release, "instances"):
+                if row.split.lower() not in usable:
+                    instance = instance_id(project.slug, row.key)
+                    yield item_of(row, f"release {release.name}: {row.name}", instance)
+        except OSError as error:
+            raise CannotTrain(
+                f"The storage has lost the rows of the release {release.name}, so nobody can tell whether its test set "
+                "leaks. Restore the file from a backup."
+            ) from error
+
+
+class WrittenPart(NamedTuple):
+    """A file of examples, and how many it has."""
+
+    path: Path
+    examples: int
+
+
+class _Parts:
+    """The examples of a run by part, while they are written into a folder. `leaks`: part -> report, as plain JSON.
+
+    Splits such as test are left out, and so is what leaks. Without a split for validation, a tenth of the examples is
+    held out, by a hash of their first image and the seed.
+    """
+
+    def __init__(self, run: TrainingRun, recipe: Recipe, folder: Path, job: RunningJob) -> None:
+        self._run, self._recipe, self._folder, self._job = run, recipe, folder, job
+        self._counts: Counter[str] = Counter()
+        self.leaks: dict[str, Any] = {}
+
+    def write(self) -> Mapping[str, WrittenPart]:
+        """Write the examples by part. Raises CannotTrain if there is nothing to train on."""
+        counts = self._counts
+        paths = {part: self._folder / f"{part}.jsonl" for part in (TRAINING, VALIDATION, HELD_OUT)}
+        with ExitStack() as files:
+            out = {part: files.enter_context(path.open("wb")) for part, path in paths.items()}
+            for part, splits in ((TRAINING, FOR_TRAINING), (VALIDATION, FOR_VALIDATION)):
+                for example in self._without_leaks(part, splits):
+                    place = HELD_OUT if part == TRAINING and self._is_held_out(example) else part
+                    out[place].write(to_line(example))
+                    counts[place] += 1
+        if counts[HELD_OUT] and (counts[VALIDATION] or not counts[TRAINING]):
+            # There is a split for validation, or next to nothing.
+            with paths[TRAINING].open("ab") as training, paths[HELD_OUT].open("rb") as held_out:
+                shutil.copyfileobj(held_out, training)
+            counts[TRAINING] += counts.pop(HELD_OUT)
+        if not counts[TRAINING]:
+            raise CannotTrain(f"There is nothing to train on. {self._why_nothing()}")
+        validation = VALIDATION if counts[VALIDATION] else HELD_OUT
+        parts = {TRAINING: TRAINING, VALIDATION: validation}
+        return {part: WrittenPart(paths[name], counts[name]) for part, name in parts.items() if counts[name]}
+
+    def _without_leaks(self, part: str, splits: Collection[str]) -> Iterator[Example]:
+        """Yield the examples of some splits that do not leak; the report follows."""
+        examples = self._examples(part, splits)
+        first = next(examples, None)
+        if first is None:
+            return
+        # A model may be chosen, but not trained, by what is for validation.
+        is_validation = part == VALIDATION
+        usable = FOR_TRAINING | FOR_VALIDATION if is_validation else FOR_TRAINING
+        project = self._run.project
+        of_project = protected_items(Project.objects.filter(pk=project.pk), for_validation=is_validation)
+        protected, vectors_of = protect(chain(of_project, released_items(project, usable)), progress=self._job.advance)
+        check = LeakCheck(protected, vectors_of=vectors_of)
+        for example, _ in check.without_leaks(chain([first], examples), lambda each: each[1]):
+            yield example
+        report = check.report()
+        self._counts["leaking"] += report.leaking
+        self.leaks[part] = report.to_plain()
+
+    def _examples(self, part: str, splits: Collection[str]) -> Iterator[tuple[Example, Item]]:
+        counts, project = self._counts, self._run.project.slug
+        for number, row in enumerate(_rows(self._run), start=1):
+            if number % REPORT_EVERY == 0:
+                self._job.advance(done=number)
+            is_counted = part == TRAINING
+            counts["items"] += is_counted
+            split = row.split.lower()
+            if split not in splits:
+                counts["other splits"] += is_counted and split not in FOR_VALIDATION
+            elif (example := example_of(row)) is None:
+                counts["without pictures"] += 1
+            elif not self._recipe.accepts(example):
+                counts["refused"] += 1
+            else:
+                yield example, item_of(row, row.name, instance_id(project, row.key))
+
+    def _is_held_out(self, example: Example) -> bool:
+        digest = hashlib.sha256(f"{self._run.seed}/{example.images[0]}".encode()).digest()
+        return int.from_bytes(digest[:4], "big") % 100 < HELD_OUT_PERCENT
+
+    def _why_nothing(self) -> str:
+        counts, recipe = self._counts, self._recipe
+        if not counts["items"]:
+            return "There are no accepted items yet. Wait until people accept some."
+        of = f"of {format_count(counts['items'], 'accepted item')}"
+        if lacking := counts["without pictures"]:
+            return f"Without a stored image or a caption: {lacking:,} {of}. Import their images first."
+        if refused := counts["refused"]:
+            return f"{recipe.title} needs {recipe.needs}. Without that: {refused:,} {of}. Use another recipe."
+        if leaking := counts["leaking"]:
+            return (
+                f"Left out, because they would leak what people answer for evaluation or a test set: {leaking:,} {of}."
+            )
+        return f"Of a split such as test, which is never trained on: {counts['other splits']:,} {of}."
+
+
+def _store(run: TrainingRun, part: WrittenPart) -> ExamplesFile:
+    with part.path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        name = f"training/{run.pk}/{digest}.jsonl"
+        if not default_storage.exists(name):
+            file.seek(0)
+            name = default_storage.save(name, File(file))
+    return ExamplesFile(name, digest, part.examples)
+
+
+def _note_end(job: Job) -> None:
+    error = job.error if job.state == JobState.FAILED else ""
+    note_unprepared(run_id=job.arguments["run"], error=error, now=timezone.now())
+
+
+TRAINING_DATA = Work(
+    run=_prepare, trouble="The examples could not be prepared.", unit="items", minutes=60, ended=_note_end
+)

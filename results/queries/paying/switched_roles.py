@@ -1,0 +1,60 @@
+"""People who arrived through one study and took part in the study that feeds it: who waits in a lobby may do so.
+
+Their submission stays with the study through which they arrived, so they are reviewed and paid there.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import QuerySet
+
+from annotation.models import Session, SessionState
+from results.models import Pseudonym
+from studies.models import Study
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """People of a study who are reviewed in another `study`: (pseudonym, session there, status on Prolific)."""
+
+    study: Study
+    people: list[tuple[str, int, str]] = field(default_factory=list)
+
+
+def took_part_in(study: Study) -> dict[int, Session]:
+    """Return the sessions that arrived at `study` and left it for its feeding study: id -> the session there."""
+    if study.fed_by_id is None:
+        return {}
+    return {left.pk: taken for left, taken in _pairs(_left().filter(study=study), study.fed_by_id)}
+
+
+def arrived_at(study: Study) -> list[tuple[Session, Session]]:
+    """Return the sessions that took part in `study` and arrived at another one: the one there, and the one here."""
+    return _pairs(_left().filter(study__fed_by=study).select_related("study__project", "submission"), study.pk)
+
+
+def reviewed_elsewhere(study: Study) -> Sequence[Elsewhere]:
+    """Return the studies in which people who took part in `study` are reviewed. Everybody has a name."""
+    pairs = arrived_at(study)
+    if not pairs:
+        return []
+    names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
+    found: dict[int, Elsewhere] = {}
+    for left, _ in pairs:
+        person = names.get(left.annotator_id, ""), left.pk, left.submission.status
+        found.setdefault(left.study_id, Elsewhere(left.study)).people.append(person)
+    return list(found.values())
+
+
+def _left() -> QuerySet[Session]:
+    return Session.objects.filter(state=SessionState.SUPERSEDED, submission__isnull=False).order_by("pk")
+
+
+def _pairs(left: Iterable[Session], to: int) -> list[tuple[Session, Session]]:
+    """Return each session with the one in the study `to` that has the same submission."""
+    by_digest = {digest: session for session in left for digest in session.known_digests()}
+    if not by_digest:
+        return []
+    there = Session.objects.filter(study=to, id_digest__in=by_digest).select_related("study__project")
+    pairs = ((by_digest[session.id_digest or ""], session) for session in there.order_by("pk"))
+    return [(left, taken) for left, taken in pairs if left.annotator_id == taken.annotator_id]

@@ -1,0 +1,221 @@
+"""A training run from its request to a model of the project, with messages that come twice, late or not at all."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.test import Client
+
+from background.models import Job, JobState
+from predictions.models import Model, TrainedWeights
+from predictions.scorers import ModelIdentity
+from studies.actions.events import What
+from studies.models import Event, Project
+from tests.factories import NOON, make_model, make_person, make_project
+from tests.jobs import run_now
+from tests.training.site import PLAN, WEIGHTS, accept_vases, progress, result, sent_orders, waiting_run, worker_here
+from training.actions import orders
+from training.actions.orders import LOST_AFTER, MOST_FRUITLESS, send_due, silent_runs
+from training.actions.runs import cancel_run, request_run, resume_run
+from training.errors import CannotTrain
+from training.messages import Outcome, Report, to_plain
+from training.models import TrainingRun
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def trained_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LINEUP_TRAINED", str(tmp_path))
+    return tmp_path
+
+
+def train(project: Project, **options: Any) -> None:
+    given = {"data": project.slug, "model": "open_clip:ViT-B-32/openai", "name": "small-clip", **options}
+    call_command("train", "negclip", **given)
+
+
+def test_a_command_trains_a_model_of_the_project_on_accepted_items(
+    client: Client, trained_folder: Path, django_capture_on_commit_callbacks: Any
+) -> None:
+    project = accept_vases(make_person("researcher"))
+    train(project, option=["epochs=2"])
+    job = Job.objects.get(kind="results.training_data")
+    with sent_orders() as sent, django_capture_on_commit_callbacks() as callbacks:
+        assert run_now(job).state == JobState.DONE
+        run = TrainingRun.objects.get()
+        assert (run.state, run.options["epochs"], run.options["batch"]) == ("waiting", 2, 256)
+        send_due(run_id=run.pk, now=NOON)
+    assert callbacks
+    (order,) = sent
+    with default_storage.open(run.files["training"]["file"]) as file:
+        (example,) = map(json.loads, file)
+    assert (example["instance"], example["captions"]) == ("vase-0", ["A vase, vase-0.", "A map, vase-0."])
+    with worker_here(client) as worker:
+        worker.train(order=order)
+    run.refresh_from_db()
+    assert (run.state, run.step, run.steps, run.best_score, run.peak_memory) == ("done", 4, 4, 0.75, 4000)
+    assert list(run.curve.values_list("step", "losses__loss", "score")) == [
+        (1, 1.0, None),
+        (2, 0.5, 0.5),
+        (3, 1 / 3, None),
+        (4, 0.25, None),
+    ]
+    model, kept = Model.objects.get(), TrainedWeights.objects.get()
+    assert model.identity == {"name": "OpenCLIP ViT-B-32-quickgelu", "version": "small-clip.pt", "weights": WEIGHTS}
+    assert kept.spec == f"open_clip:ViT-B-32-quickgelu/trained:{run.folder}/small-clip.pt"
+    assert (kept.weights, kept.details["recipe"], kept.details["seed"]) == (WEIGHTS, "negclip", 0)
+    assert (trained_folder / run.folder / "small-clip.pt").read_bytes() == b"weights"
+    told = Event.objects.filter(what__in=[What.TRAINING_REQUESTED, What.MODEL_TRAINED]).order_by("pk")
+    assert [(event.what, event.by_name) for event in told] == [
+        ("training requested", "command line"),
+        ("model trained", "command line"),
+    ]
+
+
+def test_a_name_is_trained_once(client: Client) -> None:
+    project = make_project()
+    request_run(project=project, wanted=PLAN, by="test", now=NOON)
+    with pytest.raises(CannotTrain, match="already has a training run called small-clip"):
+        request_run(project=project, wanted=PLAN, by="test", now=NOON)
+    assert TrainingRun.objects.count() == Job.objects.count() == 1
+
+
+def test_data_that_nothing_can_be_trained_on_is_refused_with_a_sentence() -> None:
+    project = make_project()
+    with pytest.raises(CommandError, match="vases has no accepted items"):
+        train(project)
+    with pytest.raises(CommandError, match=r"vases has no release called 'v1'. Its releases: none\."):
+        train(project, data="vases/v1")
+    assert not TrainingRun.objects.exists()
+
+
+def report(step: int, *, seconds: float, **changes: Any) -> dict[str, Any]:
+    return to_plain(Report(progress(step, **changes), seconds))
+
+
+def test_reports_come_twice_and_in_any_order() -> None:
+    run = waiting_run(make_project())
+    with sent_orders():
+        send_due(run_id=run.pk, now=NOON)
+    for told in (report(2, seconds=2), report(1, seconds=1), report(2, seconds=2), report(3, seconds=5)):
+        orders.note_progress(run_id=run.pk, attempt=1, report=told, now=NOON)
+    run.refresh_from_db()
+    assert (run.state, run.step, run.seconds, run.losses["loss"]) == ("training", 3, 5, 1 / 3)
+    assert list(run.curve.values_list("step", flat=True)) == [1, 2, 3]
+
+
+def test_the_time_of_a_lost_worker_counts_and_another_is_asked() -> None:
+    run = waiting_run(make_project())
+    later = NOON + LOST_AFTER + timedelta(seconds=1)
+    with sent_orders() as sent:
+        send_due(run_id=run.pk, now=NOON)
+        orders.note_progress(run_id=run.pk, attempt=1, report=report(1, seconds=60), now=NOON)
+        send_due(run_id=run.pk, now=NOON + LOST_AFTER)
+        assert not silent_runs(now=NOON + LOST_AFTER).exists()
+        assert [each.pk for each in silent_runs(now=later)] == [run.pk]
+        send_due(run_id=run.pk, now=later)
+    assert [order["attempt"] for order in sent] == [1, 2]
+    assert orders.run_of_key(sent[0]["key"]) is None
+    assert orders.run_of_key(sent[1]["key"]) == run
+    assert orders.run_of_key(sent[1]["key"] + "x") is None
+    orders.note_progress(run_id=run.pk, attempt=2, report=report(2, seconds=30), now=later)
+    # The first worker was not lost after all; the sentence of its failure comes late.
+    orders.note_progress(run_id=run.pk, attempt=1, report=report(3, seconds=90), now=later)
+    orders.note_trained(run_id=run.pk, attempt=1, answer={"error": "Full."}, now=later)
+    run.refresh_from_db()
+    assert (run.state, run.step, run.seconds) == ("training", 2, 90)
+    assert list(run.curve.values_list("step", flat=True)) == [1, 2, 3]
+
+
+def test_a_run_whose_workers_are_lost_again_and_again_fails() -> None:
+    run, now = waiting_run(make_project()), NOON
+    with sent_orders() as sent:
+        for attempt in range(1, MOST_FRUITLESS + 2):
+            send_due(run_id=run.pk, now=now)
+            orders.note_beat(run_id=run.pk, attempt=attempt, now=now)
+            now += LOST_AFTER * 2
+    run.refresh_from_db()
+    assert (len(sent), run.state) == (MOST_FRUITLESS, "failed")
+    assert "lost each time" in run.error
+
+
+def outcome(**changes: Any) -> dict[str, Any]:
+    spec = "open_clip:ViT-B-32/trained:a/b.pt"
+    return to_plain(Outcome(result("b.pt", spec=spec, **changes), ModelIdentity("OpenCLIP", "b.pt", WEIGHTS), 8.0))
+
+
+def test_a_model_that_is_told_twice_is_one_model() -> None:
+    run = waiting_run(make_project())
+    for _ in range(2):
+        orders.note_trained(run_id=run.pk, attempt=0, answer=outcome(), now=NOON)
+    assert Model.objects.count() == TrainedWeights.objects.count() == 1
+    assert Event.objects.filter(what=What.MODEL_TRAINED).count() == 1
+
+
+def test_an_answer_of_another_version_fails_with_a_sentence() -> None:
+    run = waiting_run(make_project())
+    answer = outcome()
+    del answer["identity"]
+    orders.note_trained(run_id=run.pk, attempt=0, answer=answer, now=NOON)
+    run.refresh_from_db()
+    assert (run.state, run.error) == (
+        "failed",
+        "The answer of a worker that trains cannot be used. Check that the worker runs the same version of Lineup as "
+        "the site, and resume.",
+    )
+    assert not Model.objects.exists()
+
+
+def test_a_cancelled_run_stops_its_worker_and_goes_on_later(
+    client: Client, trained_folder: Path, django_capture_on_commit_callbacks: Any
+) -> None:
+    run = waiting_run(make_project())
+    with sent_orders() as sent:
+        send_due(run_id=run.pk, now=NOON)
+        address, key = "/worker/training/state", {"authorization": f"Bearer {sent[0]['key']}"}
+        assert client.get(address, headers=key).status_code == 200
+        cancel_run(run=run, by="test", now=NOON)
+        assert client.get(address, headers=key).status_code == 410
+        assert client.get("/worker/training/examples/training", headers=key).status_code == 410
+        # Its model comes after all.
+        orders.note_trained(run_id=run.pk, attempt=1, answer=outcome(), now=NOON)
+        assert not Model.objects.exists()
+        with pytest.raises(CannotTrain, match="nothing to cancel"):
+            cancel_run(run=run, by="test", now=NOON)
+        assert resume_run(run=run, by="test", now=NOON) is None
+        send_due(run_id=run.pk, now=NOON)
+    assert [order["attempt"] for order in sent] == [1, 2]
+    assert sent[0]["folder"] == sent[1]["folder"]
+    told = Event.objects.filter(what__startswith="training").order_by("pk")
+    assert [event.what for event in told] == ["training requested", "training cancelled", "training resumed"]
+
+
+def test_nobody_without_a_key_reads_examples(client: Client) -> None:
+    waiting_run(make_project())
+    assert client.get("/worker/training/examples/training").status_code == 410
+    assert (
+        client.get("/worker/training/examples/training", headers={"authorization": "Bearer x:y:z"}).status_code == 410
+    )
+
+
+def test_a_model_trained_on_a_project_is_marked_there_also_after_it_was_deleted() -> None:
+    project, other = make_project(), make_project("birds")
+    run = waiting_run(project)
+    before = make_model(project, "From a file", weights=WEIGHTS)
+    orders.note_trained(run_id=run.pk, attempt=0, answer=outcome(), now=NOON)
+    marked = "b.pt (555555555555), trained on this project"
+    assert str(Model.objects.get(name="OpenCLIP")) == f"OpenCLIP {marked}"
+    before.refresh_from_db()
+    assert str(before) == "From a file (555555555555), trained on this project"
+    Model.objects.all().delete()
+    identity = {"name": "OpenCLIP", "version": "b.pt", "weights": WEIGHTS}
+    again = Model.objects.get_or_create_computed(project, now=NOON, **identity)
+    assert str(again) == f"OpenCLIP {marked}"
+    elsewhere = Model.objects.get_or_create_computed(other, now=NOON, **identity)
+    assert str(elsewhere) == "OpenCLIP b.pt (555555555555)"

@@ -1,0 +1,88 @@
+"""What a worker that trains reads from the site: its examples, and whether to go on. Pure."""
+
+import hashlib
+import os
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+
+from training.messages import Order
+
+TIMEOUT_SECONDS = 30
+CHUNK = 1 << 20
+GONE = 410
+
+
+class Stopped(Exception):
+    """The site no longer waits for this worker: the run was cancelled, or another worker has it."""
+
+
+class CannotFetch(Exception):
+    """The examples cannot be read; the message is for people and says what to do."""
+
+
+def fetch_examples(order: Order, part: str, file: Path) -> None:
+    """Write a part of the examples into `file`, unless it is there. Raises CannotFetch, Stopped and OSError."""
+    wanted = order["sha256"][part]
+    if file.exists() and _digest(file) == wanted:
+        return
+    unfinished = file.with_suffix(".unfinished")
+    address = f"{order['site']}/worker/training/examples/{part}"
+    try:
+        answer = _get(order, address, stream=True)
+        try:
+            if answer.status == GONE:
+                raise Stopped
+            if answer.status != 200:
+                raise CannotFetch(_advise(order, f"answered {answer.status}"))
+            with unfinished.open("wb") as out:
+                for chunk in answer.stream(CHUNK):
+                    out.write(chunk)
+        finally:
+            answer.release_conn()
+    except urllib3.exceptions.HTTPError as error:
+        raise CannotFetch(_advise(order, f"did not answer ({error.__cause__ or error})")) from error
+    if _digest(unfinished) != wanted:
+        unfinished.unlink()
+        raise CannotFetch("The examples came with other bytes than the site wrote. Resume to fetch them again.")
+    os.replace(unfinished, file)
+
+
+def _advise(order: Order, problem: str) -> str:
+    return (
+        f"The worker cannot fetch the examples: {order['site']} {problem}. Check that the worker reaches the site at "
+        "this address, or set the site's SITE_URL to one that it reaches. Then resume."
+    )
+
+
+def is_wanted(order: Order) -> bool:
+    """Return whether the site still wants this worker to train; True while the site is down."""
+    with suppress(urllib3.exceptions.HTTPError):
+        answer = _get(order, f"{order['site']}/worker/training/state", stream=False)
+        return answer.status != GONE
+    return True
+
+
+def _get(order: Order, address: str, *, stream: bool) -> urllib3.BaseHTTPResponse:
+    parts = urlsplit(address)
+    proxy = "" if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme, "")
+    web = urllib3.ProxyManager(proxy) if proxy else urllib3.PoolManager()
+    headers = {"Authorization": f"Bearer {order['key']}"}
+    # Redirects are not followed, because they would carry the key elsewhere.
+    return web.request(
+        "GET",
+        address,
+        headers=headers,
+        redirect=False,
+        retries=False,
+        timeout=TIMEOUT_SECONDS,
+        preload_content=not stream,
+    )
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
