@@ -2,6 +2,7 @@
 
 import email
 import email.policy
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -81,6 +82,7 @@ def server(mailbox: Mailbox, settings: Settings, monkeypatch: pytest.MonkeyPatch
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT, settings.MAIL_FROM = "127.0.0.1", port, "lineup@example.org"
     monkeypatch.setattr("workspace.tasks.mail_panel_links.delay_on_commit", mail_panel_links)
+    logging.getLogger("mail.log").setLevel(logging.WARNING)
     controller = MailServer(mailbox, hostname="127.0.0.1", port=port)
     yield controller
     if controller.loop.is_running():
