@@ -25,7 +25,7 @@ def write_model_card(*, run: TrainingRun, licence: str = "") -> str:
             recipe_version=run.recipe_version,
             recipe_source=recipe.source if recipe else "",
             options=run.options,
-            defaults=recipe().model_dump(mode="json") if recipe else {},
+            defaults=recipe.model_validate({}).model_dump(mode="json") if recipe else {},
             departures=recipe.departures if recipe else (),
             base=run.base,
             spec=result["spec"],
