@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions.paying.order_payments import CannotPay, order_payments
+from annotation.actions.paying.study_fee import StudyFee, study_fee
 from results.actions.pseudonyms import name_annotators
 from results.queries.paying.bonus_rules import (
     BadLine,
@@ -22,10 +23,10 @@ from results.queries.paying.bonus_rules import (
     plan_waiting,
     read_amount,
 )
-from results.queries.paying.study_money import fee_of
 from results.views.form_values import read_field
 from results.views.guards import may_do, signed_in_user, study_view
 from results.views.paying.review import tell_ordered
+from studies.kinds import get_kind
 from studies.models import Study
 from studies.permissions import Verb
 
@@ -49,6 +50,7 @@ class Plan:
     """
 
     rule: str
+    fee_of: StudyFee
     bonuses: Sequence[PlannedBonus] = ()
     bad_lines: Sequence[BadLine] = ()
     problem: str = ""
@@ -65,7 +67,7 @@ class Plan:
 
     @property
     def fee(self) -> Decimal:
-        return fee_of(self.amount)
+        return self.fee_of.of(self.amount)
 
     @property
     def total(self) -> Decimal:
@@ -101,13 +103,27 @@ def bonuses(request: HttpRequest, study: Study) -> HttpResponse:
     context: dict[str, object] = {
         "study": study,
         "plan": plan,
-        "rules": [each for each in RULES.items() if each[0] != "file"],
+        "rules": [each for each in RULES.items() if each[0] in _rules_for(study)],
         "typed": request.POST,
         "may": may_do(request, study.project),
     }
     if plan is not None:
         context["listed"] = _listed(plan)
     return render(request, "results/pay/bonuses.html", context, status=409 if plan and not plan.is_ready else 200)
+
+
+def _rules_for(study: Study) -> set[str]:
+    """Return the rules by which this study can owe something, but for files."""
+    design = study.design
+    has_descriptions = any(get_kind(part.kind).answers_are_sources for part in design.parts)
+    possible = {
+        "answers": design.pay.per_answer,
+        "waiting": design.lobby.pay,
+        "descriptions": has_descriptions,
+        "floor_platform": True,
+        "floor_own": True,
+    }
+    return {rule for rule, is_possible in possible.items() if is_possible}
 
 
 def _listed(plan: Plan) -> str:
@@ -120,7 +136,7 @@ def _listed(plan: Plan) -> str:
 
 def _plan(request: HttpRequest, study: Study) -> Plan:
     rule = request.POST.get("rule", "")
-    plan = Plan(rule, fields={"rule": rule, "amount": read_field(request.POST, "amount")})
+    plan = Plan(rule, study_fee(study), fields={"rule": rule, "amount": read_field(request.POST, "amount")})
     amount = read_amount(plan.fields["amount"])
     if rule == "answers":
         plan.bonuses = plan_answers(study)
