@@ -1,6 +1,7 @@
-"""Languages of pages: the study's for annotators, the reader's for error pages, English for all others."""
+"""Languages of pages: the study's for annotators, the reader's for panels and error pages, English for all others."""
 
 from collections.abc import Callable
+from datetime import date
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
@@ -9,6 +10,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
+from django.utils.formats import date_format
 from django.utils.translation import gettext as look_up
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -47,6 +49,12 @@ def activate_language(tag: str) -> None:
 def lang_attribute(tag: str) -> str:
     """Return the `lang` attribute of a study's own texts; "" if it equals the page's."""
     return "" if not tag or tag == translation.get_language() else tag
+
+
+def format_day(day: date) -> str:
+    """Return a day in the active language: "29 November 2026"."""
+    # Django's English is American.
+    return date_format(day, "j F Y" if translation.get_language() == "en" else "DATE_FORMAT")
 
 
 def in_readers_language(view: View) -> View:

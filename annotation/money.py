@@ -90,8 +90,11 @@ def format_waiting_pay(study: Study) -> str:
 
 
 def _format_amount(of: Decimal, currency: str) -> str:
-    if not of:
-        return ""
+    return format_amount(of, currency) if of else ""
+
+
+def format_amount(of: Decimal, currency: str) -> str:
+    """Return an amount with its currency, formatted: "US$ 8.00"."""
     amount = number_format(of, decimal_pos=2, use_l10n=True, force_grouping=True)
     # Translators: an amount of money, such as US$ 8.00, with the sign where it stands in your language.
     pattern = gettext("%(currency)s %(amount)s").replace(" ", "\N{NO-BREAK SPACE}")

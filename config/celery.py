@@ -38,6 +38,7 @@ PERIODIC = {
     "send what webhooks are to be told": ("workspace.deliver", EVERY_MINUTE, 60),
     "look for news that webhooks are to be told": ("workspace.note_news", EVERY_FIVE_MINUTES, 300),
     "delete what was uploaded a week ago": ("studies.discard_uploads", EVERY_HOUR, None),
+    "mail links to people of panels": ("workspace.mail_panel_links", EVERY_MINUTE, 60),
     "forget browsers that are signed out": ("workspace.forget_sessions", EVERY_HOUR, None),
     "delete old ids of annotators": ("annotation.delete_old_ids", EVERY_HOUR, None),
     "delete projects whose time has come": ("workspace.delete_projects", EVERY_FIVE_MINUTES, 300),

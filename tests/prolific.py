@@ -94,7 +94,7 @@ class Local:
         self.play("complete", submission=submission, code=code)
         return submission
 
-    def play(self, action: str, **body: object) -> dict[str, Any]:
+    def play(self, action: str, /, **body: object) -> dict[str, Any]:
         """Do what a form of the platform's pages does."""
         headers = {"Content-Type": "application/json", "Host": "127.0.0.1"}
         answer = self.double.answer("POST", f"/play/{action}/", headers, json.dumps(body).encode())

@@ -59,7 +59,8 @@ OF_ANNOTATORS = named(
     annotation/arriving.suspicious_arrivals: digest note
     annotation/arriving.switch_role: is_offered switched_session switch
     annotation/ending.platform_outcome: code_for save_comment show_completion_code
-    annotation/recruiting.panel: make_link_key start use_link
+    annotation/recruiting.link_requests: are_delayed request_link
+    annotation/recruiting.panel: start use_link
     annotation/recruiting.prolific_studies: sends_people
     annotation/sessions: can_revive check_can_start consent find finish finish_unless_last_look give_up
         grant_more_time is_silent leave more_minutes record_open_page record_visit resume revive start
@@ -106,12 +107,15 @@ BY_THE_CLOCK = named(
     """
     annotation/arriving.network_places: forget_networks
     annotation/recruiting.arrival_checks: ask_again settle_unverified unverified_sessions
+    annotation/recruiting.link_requests: are_due delete_old finish postpone take_due
+    annotation/recruiting.panel: note_link_sent
     annotation/recruiting.submissions: due_studies mark_due note_submission read_study
     annotation/recruiting.webhooks: accounts_to_connect forget_old receive subscribe_account
     annotation/removing.old_ids: check_keys
     annotation/paying.send_payments: projects_to_pay send_project
     workspace/acceptance_messages: queue_acceptance_messages
     workspace/deliveries: delete_old deliver
+    workspace/panel_mails: send_links
     workspace/project_deletion: due_jobs
     """
 )

@@ -4,10 +4,11 @@ Importing this module does not import torch.
 """
 
 import json
+import os
 import random
 import resource
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +25,8 @@ from training.checkpoints import BEST, CHECKPOINT, RESULT, read_file, write_file
 from training.errors import CannotTrain, TrainingCancelled
 from training.examples import Example, digest_of
 from training.plan import CurvePoint, Plan, Progress, Result
-from training.reading import Batch, read_batches
+from training.processes import Processes, processes_here
+from training.reading import Batch, LoadedBatch, read_batches
 from training.recipes import RECIPES, get_recipe
 from training.recipes.base import Recipe, Trainable
 from training.steps import Stepper
@@ -70,11 +72,13 @@ def train(
     identity = _identity(plan, recipe, examples, validation)
     if (done := _finished(folder, identity)) is not None:
         return done
-    _seed(plan.seed)
-    trainable = recipe.load(plan.base, plan.seed, plan.device)
-    trainable.prepare(examples, open_picture)
-    run = _Run(plan, recipe, trainable, examples, validation, open_picture, folder, report, is_cancelled, identity)
-    return run.finish()
+    with _same_from(plan.seed):
+        here, device = processes_here()
+        trainable = recipe.load(plan.base, plan.seed, plan.device or device)
+        trainable.prepare(examples, open_picture)
+        run = _Run(plan, recipe, trainable, examples, validation, open_picture, folder, identity, here)
+        run.report_to, run.is_cancelled = report, is_cancelled
+        return run.finish()
 
 
 @dataclass
@@ -91,7 +95,10 @@ class _State:
 
 
 class _Run:
-    """A training in this process."""
+    """A training in this process; of several processes the main one writes and reports."""
+
+    report_to: Callable[[Progress], None]
+    is_cancelled: Callable[[], bool]
 
     def __init__(
         self,
@@ -102,16 +109,15 @@ class _Run:
         validation: Sequence[Example],
         open_picture: OpenPicture,
         folder: Path,
-        report: Callable[[Progress], None],
-        is_cancelled: Callable[[], bool],
         identity: Mapping[str, Any],
+        processes: Processes,
     ) -> None:
         self.plan, self.recipe, self.trainable, self.folder = plan, recipe, trainable, folder
         self.examples, self.validation, self.open_picture = examples, validation, trainable.opener(open_picture)
-        self._report_to, self._is_cancelled, self._identity = report, is_cancelled, identity
+        self._identity, self.processes = identity, processes
         self.steps_per_epoch = _steps_per_epoch(len(examples), recipe)
         self.steps = recipe.epochs * self.steps_per_epoch
-        self.stepper = Stepper(recipe, trainable, self.steps)
+        self.stepper = Stepper(recipe, trainable, self.steps, processes)
         self.state = _State()
         self._losses: Mapping[str, float] = {}
         self._begun, self._begun_at, self._reported = monotonic(), 0, -REPORT_SECONDS
@@ -122,6 +128,12 @@ class _Run:
         """Train to the end; return the result."""
         while self.state.step < self.steps and not self._is_stopped():
             self._epoch()
+        if self.processes.is_main:
+            self._write_result()
+        self.processes.wait()
+        return _read_result(self.folder / RESULT, self._identity)
+
+    def _write_result(self) -> None:
         best = read_file(self.folder / BEST) if self.validation else None
         if best is not None:
             self._load_modules(best["modules"])
@@ -146,14 +158,15 @@ class _Run:
         write_json(self.folder / RESULT, {"identity": self._identity, "result": asdict(result)})
         for name in (CHECKPOINT, BEST):
             (self.folder / name).unlink(missing_ok=True)
-        return result
 
     def _epoch(self) -> None:
         """Train to the end of the epoch, and validate there."""
         epoch, done = divmod(self.state.step, self.steps_per_epoch)
-        with closing(read_batches(self._batches(epoch, done), self.trainable.towers, self.open_picture)) as loaded:
+        with closing(
+            read_batches(self._batches(epoch, done), self.trainable.towers, self.open_picture, self.processes)
+        ) as loaded:
             for one in loaded:
-                if self._is_cancelled():
+                if self.processes.agree(self.is_cancelled()):
                     self._checkpoint()
                     raise TrainingCancelled(f"The training was cancelled after step {self.state.step:,}.")
                 self._losses = self.stepper.step(self.state.step, one)
@@ -165,6 +178,9 @@ class _Run:
                 if self.state.step % self.plan.checkpoint_steps == 0:
                     self._checkpoint()
                 self._report(at_once=is_last)
+
+    def _read(self, batches: Iterable[Batch]) -> Generator[LoadedBatch]:
+        return read_batches(batches, self.trainable.towers, self.open_picture, self.processes)
 
     def _batches(self, epoch: int, done: int) -> Iterator[Batch]:
         """Yield the batches of an epoch from number `done` on, the same in each run."""
@@ -179,7 +195,7 @@ class _Run:
         right = total = 0
         size = usual_batch(self.stepper.device)
         batches = (self.trainable.validation_batch(some) for some in in_batches(self.validation, size))
-        with closing(read_batches(batches, self.trainable.towers, self.open_picture)) as loaded:
+        with closing(self._read(batches)) as loaded:
             for one in loaded:
                 outcomes = self.stepper.outcomes(one)
                 right, total = right + sum(outcomes), total + len(outcomes)
@@ -189,7 +205,8 @@ class _Run:
         state.bad_epochs += 1
         if state.best is None or state.score > state.best:
             state.best, state.best_step, state.bad_epochs = state.score, state.step, 0
-            write_file(self.folder / BEST, {"step": state.step, "modules": self._modules()})
+            if self.processes.is_main:
+                write_file(self.folder / BEST, {"step": state.step, "modules": self._modules()})
 
     def _is_stopped(self) -> bool:
         """Tell whether the validation score has not risen for too long."""
@@ -212,6 +229,8 @@ class _Run:
 
         cuda = [torch.cuda.get_rng_state(self.stepper.device)] if self.stepper.device.type == "cuda" else []
         self._collect_sentences()
+        if not self.processes.is_main:
+            return
         write_file(
             self.folder / CHECKPOINT,
             {
@@ -263,12 +282,12 @@ class _Run:
         self._collect_sentences()
         state, now = self.state, monotonic()
         news = state.sentences[self._told :]
-        if not (at_once or news or now - self._reported >= REPORT_SECONDS):
+        if not (at_once or news or now - self._reported >= REPORT_SECONDS) or not self.processes.is_main:
             return
         self._reported, self._told = now, len(state.sentences)
         done = state.step - self._begun_at
         left = (now - self._begun) / done * (self.steps - state.step) if done else None
-        self._report_to(
+        self.report_to(
             Progress(
                 step=state.step,
                 steps=self.steps,
@@ -318,12 +337,13 @@ def _identity(plan: Plan, recipe: Recipe, examples: Sequence[Example], validatio
 
 def _finished(folder: Path, identity: Mapping[str, Any]) -> Result | None:
     """Return the result that is in the folder already, None if there is none. Raises CannotTrain if it is another's."""
-    path = folder / RESULT
-    if not path.is_file():
-        return None
+    return _read_result(folder / RESULT, identity) if (folder / RESULT).is_file() else None
+
+
+def _read_result(path: Path, identity: Mapping[str, Any]) -> Result:
     kept = json.loads(path.read_text(encoding="utf-8"))
     if kept["identity"] != dict(identity):
-        raise _other_training(folder, kept["identity"], identity)
+        raise _other_training(path.parent, kept["identity"], identity)
     curve = [CurvePoint(**point) for point in kept["result"].pop("curve")]
     return Result(curve=curve, **kept["result"])
 
@@ -333,12 +353,20 @@ def _other_training(folder: Path, kept: Mapping[str, Any], wanted: Mapping[str, 
     return CannotTrain(f"The folder {folder} has another training ({differ} differ). Choose another folder.")
 
 
-def _seed(seed: int) -> None:
-    """Make torch compute the same from the same seed, where it can."""
+@contextmanager
+def _same_from(seed: int) -> Iterator[None]:
+    """Let torch compute the same from the same seed in the block, where it can."""
     import torch
 
+    # Read when cuBLAS is first used.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     torch.manual_seed(seed)
     torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
 
 
 def _hardware(device: Any) -> str:

@@ -19,6 +19,7 @@ from predictions.scorers.batches import in_batches
 from predictions.scorers.torch_models import report_short_memory, usual_batch
 from training.errors import CannotTrain
 from training.examples import Example
+from training.processes import Processes
 from training.towers import Towers
 
 T = TypeVar("T")
@@ -41,6 +42,7 @@ class LoadedBatch:
     """A batch in the memory of this machine: preprocessed images and tokenized texts in rows of tensors; None for none.
 
     Images and texts that are there several times are loaded once: `image_rows` and `text_rows` tell the row of each.
+    Of several processes each has its share of the rows.
     """
 
     batch: Batch
@@ -50,18 +52,21 @@ class LoadedBatch:
     text_rows: Sequence[int]
 
 
-def read_batches(batches: Iterable[Batch], towers: Towers, open_picture: OpenPicture) -> Generator[LoadedBatch]:
+def read_batches(
+    batches: Iterable[Batch], towers: Towers, open_picture: OpenPicture, processes: Processes | None = None
+) -> Generator[LoadedBatch]:
     """Yield batches loaded, some of them ahead. Raises CannotTrain for a missing image, and errors of the source."""
     waiting: deque[tuple[Batch, Reading[NDArray[Any]]]] = deque()
+    here = processes or Processes()
 
     def load() -> Iterator[LoadedBatch]:
         for batch in batches:
-            names = list(dict.fromkeys(batch.images))
+            names = here.share(list(dict.fromkeys(batch.images)))
             waiting.append((batch, shared_feeder().read(names, open_picture, towers.preprocess, ahead=len(names) or 1)))
             if len(waiting) > BATCHES_AHEAD:
-                yield _gather(*waiting.popleft(), towers)
+                yield _gather(*waiting.popleft(), towers, here)
         while waiting:
-            yield _gather(*waiting.popleft(), towers)
+            yield _gather(*waiting.popleft(), towers, here)
 
     try:
         yield from _one_ahead(load())
@@ -107,7 +112,7 @@ TOO_SMALL = (
 )
 
 
-def _gather(batch: Batch, reading: Reading[NDArray[Any]], towers: Towers) -> LoadedBatch:
+def _gather(batch: Batch, reading: Reading[NDArray[Any]], towers: Towers, here: Processes) -> LoadedBatch:
     import torch
 
     made: dict[str, NDArray[Any]] = {}
@@ -116,12 +121,11 @@ def _gather(batch: Batch, reading: Reading[NDArray[Any]], towers: Towers) -> Loa
             if isinstance(found, NoPicture):
                 raise CannotTrain(f"{_whose(name, batch)} cannot be used: {found} Add the image, and train again.")
             made[name] = found
-    texts = list(dict.fromkeys(batch.texts))
-    rows_of_images = {name: row for row, name in enumerate(made)}
-    rows_of_texts = {text: row for row, text in enumerate(texts)}
+    rows_of_images = {name: row for row, name in enumerate(dict.fromkeys(batch.images))}
+    rows_of_texts = {text: row for row, text in enumerate(dict.fromkeys(batch.texts))}
     pinned = towers.device.type != "cpu"
     pixels = torch.from_numpy(np.stack(list(made.values()))) if made else None
-    tokens = towers.tokenize(texts) if texts else None
+    tokens = towers.tokenize(here.share(list(rows_of_texts))) if rows_of_texts else None
     return LoadedBatch(
         batch,
         pixels.pin_memory() if pinned and pixels is not None else pixels,

@@ -9,8 +9,9 @@ from math import isfinite
 from typing import Any
 
 from predictions.scorers.base import OutOfMemory
-from predictions.scorers.torch_models import report_short_memory
+from predictions.scorers.torch_models import report_short_memory, usual_batch
 from training.errors import CannotTrain
+from training.processes import Processes
 from training.reading import TOO_SMALL, LoadedBatch, embed_rows
 from training.recipes.base import Recipe, Trainable
 
@@ -25,11 +26,11 @@ class Stepper:
     torch's checkpoints of activations do the work, and the loss is computed once.
     """
 
-    def __init__(self, recipe: Recipe, trainable: Trainable, steps: int) -> None:
+    def __init__(self, recipe: Recipe, trainable: Trainable, steps: int, processes: Processes) -> None:
         import torch
         from open_clip_train.scheduler import const_lr, cosine_lr
 
-        self.recipe, self.trainable = recipe, trainable
+        self.recipe, self.trainable, self.processes = recipe, trainable, processes
         self.parts = 1
         self.sentences: list[str] = []
         self.device = trainable.towers.device
@@ -58,7 +59,7 @@ class Stepper:
         Raises CannotTrain if the loss is no number, or not even one image fits; the parameters stay as they were.
         """
         self._schedule(number)
-        self.train_mode()
+        self._train_mode()
         while True:
             try:
                 with report_short_memory():
@@ -84,16 +85,17 @@ class Stepper:
         """Return for each question of a validation batch whether the model answers it correctly."""
         import torch
 
-        self.eval_mode()
+        for module in self.trainable.modules.values():
+            module.eval()
         towers = self.trainable.towers
-        with torch.inference_mode(), self.autocast():
-            images = None if loaded.pixels is None else embed_rows(loaded.pixels, self._see, towers)
-            texts = None if loaded.tokens is None else embed_rows(loaded.tokens, towers.embed_texts, towers)
+        with torch.inference_mode(), self._autocast():
+            images = self._without_gradients(loaded.pixels, self._see)
+            texts = self._without_gradients(loaded.tokens, towers.embed_texts)
         with torch.inference_mode():
             images, texts = self._spread(images, loaded.image_rows), self._spread(texts, loaded.text_rows)
             return self.trainable.outcomes(loaded.batch, images, texts)
 
-    def autocast(self) -> AbstractContextManager[Any]:
+    def _autocast(self) -> AbstractContextManager[Any]:
         import torch
 
         if self.precision == "float32":
@@ -101,25 +103,23 @@ class Stepper:
         computing: AbstractContextManager[Any] = torch.autocast(self.device.type, dtype=getattr(torch, self.precision))
         return computing
 
-    def train_mode(self) -> None:
+    def _train_mode(self) -> None:
         for module in self.trainable.modules.values():
             module.train()
         if self.trainable.is_frozen:
             self.trainable.towers.model.eval()
 
-    def eval_mode(self) -> None:
-        for module in self.trainable.modules.values():
-            module.eval()
-
     def _gradients(self, number: int, loaded: LoadedBatch) -> Mapping[str, float]:
         import torch
 
-        with torch.no_grad() if self.trainable.is_frozen else nullcontext(), self.autocast():
+        with torch.no_grad() if self.trainable.is_frozen else nullcontext(), self._autocast():
             images = self._spread(self._in_parts(loaded.pixels, self._see), loaded.image_rows)
             texts = self._spread(self._in_parts(loaded.tokens, self.trainable.towers.embed_texts), loaded.text_rows)
         losses = self.trainable.losses(loaded.batch, images, texts)
         total = torch.stack(list(losses.values())).sum()
         self.scaler.scale(total).backward()
+        if not self.trainable.is_frozen:
+            self.processes.add_gradients(self.trainable.towers.parameters_of_shares())
         values = dict(zip([*losses, TOTAL], torch.stack([*losses.values(), total]).tolist(), strict=True))
         if not all(map(isfinite, values.values())):
             self.optimizer.zero_grad(set_to_none=True)
@@ -147,13 +147,21 @@ class Stepper:
             return torch.cat([embed(part) for part in rows.chunk(self.parts)])
         return torch.cat([checkpoint(embed, part, use_reentrant=False) for part in rows.chunk(self.parts)])
 
+    def _without_gradients(self, rows: Any, embed: Callable[[Any], Any]) -> Any:
+        import torch
+
+        if rows is None:
+            return None
+        some = rows.split(usual_batch(self.device))
+        return torch.cat([embed_rows(part, embed, self.trainable.towers) for part in some])
+
     def _spread(self, vectors: Any, rows: Any) -> Any:
         """Return a vector for each image or text, also for those that are there several times, in float32."""
         import torch
 
         if vectors is None:
             return None
-        vectors = vectors.float()
+        vectors = self.processes.join(vectors.float(), max(rows) + 1)
         if list(rows) == list(range(len(vectors))):
             return vectors
         return vectors[torch.tensor(rows, device=vectors.device)]

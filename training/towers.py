@@ -76,6 +76,11 @@ class Towers(ABC):
         """Return what cosines are multiplied with: a tensor of one number."""
         return self.model.logit_scale.exp()
 
+    def parameters_of_shares(self) -> list[Any]:
+        """Return the parameters whose gradients come from a share of a batch: all but the scale of the whole one."""
+        scale = self.model.logit_scale
+        return [each for each in self.model.parameters() if each.requires_grad and each is not scale]
+
     def clamp_logit_scale(self) -> None:
         import torch
 

@@ -1,16 +1,18 @@
 """Mail of the site, if a mail server is configured; nothing depends on it.
 
-Every function returns whether a server accepted the mail.
+The functions that send return whether a server accepted the mail.
 """
 
 import logging
 from collections.abc import Iterable
-from smtplib import SMTPException
+from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.mail import send_mail
+from django.core.mail import get_connection, send_mail
 from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext
 
 from studies.actions.events import who_launched
 from studies.actions.projects.members import owners_of
@@ -75,15 +77,46 @@ def send_account_linked(user: User) -> bool:
     return _send("A new way to sign in to Lineup", text, to=user.email, about=f"the provider of account {user.pk}")
 
 
-def send_panel_link(key: str, *, to: str, minutes: int) -> bool:
-    """Mail a link that signs somebody in to the page of their studies; return whether the mail server took it."""
-    text = (
-        f"This link shows your studies on Lineup. It works once, for {minutes} minutes:\n\n"
-        f"{settings.SITE_URL}{reverse('panel_sign_in', args=[key])}\n\n"
-        f"After that, ask for a new one at {settings.SITE_URL}{reverse('panel')}\n\n"
-        "If you did not expect this, ignore this email.\n"
-    )
-    return _send("Your studies", text, to=to, about="a person of a panel")
+def send_panel_link(key: str, *, to: str, language: str, minutes: int) -> bool:
+    """Mail a link that signs somebody in to the page of their studies, in `language`.
+
+    Return whether the mail server took it, or refused it for good. False: try again.
+    """
+    with translation.override(language):
+        subject = gettext("Your studies")
+        validity = gettext("This link shows your studies. It works once, within %(minutes)s minutes:")
+        paragraphs = (
+            validity % {"minutes": minutes},
+            f"{settings.SITE_URL}{reverse('panel_sign_in', args=[key])}",
+            gettext("You can ask for a new link here:"),
+            f"{settings.SITE_URL}{reverse('panel')}",
+            gettext("If you did not expect this email, ignore it."),
+        )
+    try:
+        send_mail(subject, "\n\n".join(paragraphs) + "\n", settings.MAIL_FROM, [to])
+    except (SMTPException, OSError) as error:
+        logger.warning("the mail to a person of a panel was not taken (%s)", type(error).__name__)
+        return _is_refused_for_good(error)
+    return True
+
+
+def _is_refused_for_good(error: Exception) -> bool:
+    """Whether the mail server answered that it will never take this mail. Other answers may be about the site."""
+    if isinstance(error, SMTPRecipientsRefused):
+        return all(code >= 500 for code, _ in error.recipients.values())
+    return isinstance(error, SMTPDataError) and error.smtp_code >= 500
+
+
+def server_answers() -> bool:
+    """Whether the mail server lets the site in at present."""
+    connection = get_connection()
+    try:
+        connection.open()
+        connection.close()
+    except (SMTPException, OSError) as error:
+        logger.warning("the mail server cannot be used (%s: %s)", type(error).__name__, error)
+        return False
+    return True
 
 
 def send_completion(study: Study, *, is_closed: bool) -> bool:

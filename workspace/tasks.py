@@ -3,9 +3,7 @@
 from django.utils import timezone
 
 from annotation.actions.launching.complete_study import note_completed
-from annotation.actions.recruiting import panel
 from background.decorator import task
-from background.sealed_secrets import unseal
 from background.tasks import send
 from studies.actions.events import TIMETABLE
 from workspace import mail
@@ -14,6 +12,7 @@ from workspace.actions import (
     alarms,
     browser_sessions,
     deliveries,
+    panel_mails,
     project_deletion,
     uploaded_images,
 )
@@ -42,14 +41,10 @@ def note_completed_studies() -> None:
             mail.send_completion(completed.study, is_closed=completed.is_closed)
 
 
-@task(name="workspace.mail_panel_link")
-def mail_panel_link(sealed_address: str) -> None:
-    """Mail a link to an address, encrypted on its way here, if somebody in a panel has it."""
-    address = unseal(sealed_address)
-    annotator = panel.find_annotator(address)
-    if annotator is not None:
-        key = panel.make_link_key(annotator=annotator, now=timezone.now())
-        mail.send_panel_link(key, to=address, minutes=panel.LINK_LASTS.seconds // 60)
+@task(name="workspace.mail_panel_links", minutes=5)
+def mail_panel_links() -> None:
+    """Run periodically and on demand."""
+    panel_mails.send_links(now=timezone.now)
 
 
 @task(name="workspace.forget_sessions", minutes=10)

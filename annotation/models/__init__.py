@@ -1,4 +1,4 @@
-from annotation.models.panel import PanelMember
+from annotation.models.panel import LinkRequest, PanelMember
 from annotation.models.payments import Payment
 from annotation.models.people import Annotator, EntryEvent, GroupMember, Removal
 from annotation.models.prolific import ProlificAccount, ProlificStudy, ReceivedWebhook, Submission
@@ -14,6 +14,7 @@ __all__ = [
     "EntryEvent",
     "GroupMember",
     "Identity",
+    "LinkRequest",
     "PanelMember",
     "Payment",
     "PracticeAnswer",

@@ -31,3 +31,15 @@ class PanelMember(NumberedRow):
             models.UniqueConstraint(fields=("project", "annotator"), name="one_address_in_a_panel"),
         )
         indexes = (models.Index(fields=("address_digest",), name="panel_by_address"),)
+
+
+class LinkRequest(NumberedRow):
+    """A request for a mailed link, kept until the mail server takes the mail. The address may be in no panel."""
+
+    sealed_address = models.TextField(help_text="Encrypted; see background.sealed_secrets.")
+    language = models.CharField(max_length=16, help_text="Of the mail.")
+    asked_at = models.DateTimeField()
+    due_at = models.DateTimeField(help_text="When it is sent next; moved on by whoever sends it.")
+
+    class Meta:
+        indexes = (models.Index(fields=("due_at",), name="link_requests_due"),)

@@ -59,6 +59,9 @@ class Deliveries:
         if switches.use(Switch.WEBHOOKS_FORGED):
             body = json.dumps({**event, "status": "REJECTED"})
             self._write({**delivery, "id": new_id(), "event_id": new_id(), "body": body, "is_forged": True})
+        if switches.use(Switch.WEBHOOKS_UNREADABLE):
+            body = json.dumps({**event, "resource_id": "\0"})
+            self._write({**delivery, "id": new_id(), "event_id": new_id(), "body": body})
         if switches.use(Switch.WEBHOOKS_OF_STRANGERS):
             body = json.dumps({**event, "resource_id": new_id(), "event_type": EventType.SUBMISSION_STATUS})
             self._write({**delivery, "id": new_id(), "event_id": new_id(), "body": body})

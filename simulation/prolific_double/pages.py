@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader
 
 from simulation.prolific_double.platform import Platform
 from simulation.prolific_double.routes import Result
-from simulation.prolific_double.rules import Refusal, new_id
+from simulation.prolific_double.rules import STUDY_MOVES, Refusal, new_id
 from simulation.prolific_double.store import Document
 from simulation.prolific_double.switches import ALWAYS, BY_KEY, Switch
 
@@ -61,7 +61,12 @@ def _lead_on(done: Document, headers: Any) -> Result:
 
 def _state(platform: Platform) -> Document:
     studies = [
-        {**study, "places_taken": platform.places_taken(study), "submissions": platform.submissions(study["id"])}
+        {
+            **study,
+            "places_taken": platform.places_taken(study),
+            "submissions": platform.submissions(study["id"]),
+            "moves": [action for action, (from_, _) in STUDY_MOVES.items() if study["status"] in from_],
+        }
         for study in platform.store.list("study")
     ]
     return {
@@ -133,6 +138,11 @@ def _meet(platform: Platform, body: Document) -> Document:
     return {"url": f"/participants/{new_id()}/"}
 
 
+def _change_study(platform: Platform, body: Document) -> Document:
+    """Do with a `study` what its researcher does on the platform's own pages: PUBLISH, PAUSE, START or STOP."""
+    return {"status": platform.change_study(body["study"], body["action"])["status"]}
+
+
 def _switch(platform: Platform, body: Document) -> Document:
     """Turn the switch `name` on for good, off, or on for the next times: `left` is "on", "off" or a number."""
     set_switch(platform, body["name"], str(body["left"]))
@@ -144,6 +154,8 @@ def set_switch(platform: Platform, name: str, left: str) -> None:
     times = {"on": ALWAYS, "off": 0}.get(left)
     if name not in BY_KEY or (times is None and not left.isdecimal()):
         raise Refusal(f"{name} {left}: name a switch, and write on, off or a number of times.")
+    if BY_KEY[name].is_state and times is None:
+        raise Refusal(f"{name} is on or off, and not on for a number of times: write on or off.")
     platform.switches.set(BY_KEY[name], int(left) if times is None else times)
 
 
@@ -160,6 +172,7 @@ _ACTIONS: Mapping[str, Callable[[Platform, Document], Document]] = {
     "/play/return/": _return,
     "/play/complete/": _complete,
     "/play/meet/": _meet,
+    "/play/study/": _change_study,
     "/play/switch/": _switch,
     "/play/advance/": _advance,
 }

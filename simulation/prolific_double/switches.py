@@ -10,32 +10,33 @@ ALWAYS = -1
 
 
 class Switch(Enum):
-    """Name and effect of each switch."""
+    """Name and effect of each switch. is_state: whether it is on or off, and cannot be on for a number of times."""
 
-    def __init__(self, effect: str) -> None:
-        self.effect = effect
+    def __init__(self, effect: str, is_state: bool = False) -> None:
+        self.effect, self.is_state = effect, is_state
 
     RATE_LIMITED = "The API answers 429 with Retry-After: 1, and does nothing."
     AWAY = "The API answers 503, and does nothing."
     SLOW = "The API answers after the seconds of --slow-seconds."
     REPLY_LOST = "The API does what it is asked, and hangs up without an answer."
     TOKEN_REVOKED = "The API answers 401."  # noqa: S105
-    BALANCE_LOW = "The balance is 0: nothing can be published, extended or paid."
+    BALANCE_LOW = ("The balance is 0: nothing can be published, extended or paid.", True)
     STUDY_REFUSED = "The platform refuses to publish a study."
-    SMALL_PAGES = "Lists have 5 items a page, whatever is asked for."
-    UNKNOWN_STATUS = "Submissions have the status PROCESSING, which is not published."
-    CLOCK_AHEAD = "The platform's clock is 20 minutes ahead, also in webhooks."
-    OTHER_CURRENCY = "The account is in GBP instead of USD."
-    SECOND_WORKSPACE = "The account has a second workspace, without money."
-    BULK_APPROVAL_LOST = "Approvals in bulk are accepted and never done."
+    SMALL_PAGES = ("Lists have 5 items a page, whatever is asked for.", True)
+    UNKNOWN_STATUS = ("Submissions have the status PROCESSING, which is not published.", True)
+    CLOCK_AHEAD = ("The platform's clock is 20 minutes ahead, also in webhooks and in the Date of its responses.", True)
+    OTHER_CURRENCY = ("The account is in GBP instead of USD.", True)
+    SECOND_WORKSPACE = ("The account has a second workspace, without money.", True)
+    BULK_APPROVAL_LOST = ("Approvals in bulk are accepted and never done.", True)
     PLAIN_SUBSCRIPTIONS = "A new subscription comes as one object instead of a list."
 
     WEBHOOKS_LOST = "Webhooks are not sent."
     WEBHOOKS_DOUBLED = "Each webhook comes twice, with the same event id."
     WEBHOOKS_LATE = "Webhooks come 5 minutes late."
-    WEBHOOKS_UNORDERED = "Webhooks wait for each other, and the newest comes first."
+    WEBHOOKS_UNORDERED = ("Webhooks wait for each other, and the newest comes first.", True)
     WEBHOOKS_FORGED = "After each webhook comes a false one that says REJECTED, with a wrong signature."
     WEBHOOKS_OF_STRANGERS = "After each webhook comes one about a submission that does not exist, rightly signed."
+    WEBHOOKS_UNREADABLE = "After each webhook comes one with a NUL character in its JSON, rightly signed."
 
     LINKS_WITHOUT_IDS = "Links of participants come without the three ids."
     LINKS_UNFILLED = "Links of participants come with placeholders instead of ids."
@@ -45,7 +46,7 @@ class Switch(Enum):
     LINKS_OF_OTHERS = "Tokens in links name another participant than the link."
     SIGNING_KEY_REPLACED = "The platform replaces its key before it signs a link."
     REDIRECTS_LOST = "The address for completing answers 502, and the submission stays as it is."
-    PEOPLE_RETURN = "The same participant may take another place in a study, in a second submission."
+    PEOPLE_RETURN = ("The same participant may take another place in a study, in a second submission.", True)
 
     @property
     def key(self) -> str:

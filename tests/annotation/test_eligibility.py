@@ -271,7 +271,7 @@ def test_refusals_are_counted_by_their_reason_without_anybodys_id(client: Client
     shown = words_of(client.get(f"/studies/{project.slug}/second/"))
     when = "last on 20 Nov, 12:00 UTC"
     assert f"3 times (by at least 2 people, {when}) somebody was not let in who had not taken part in" in shown
-    assert f"1 time ({when}) somebody was not let in who was not in the group that the study is for." in shown
+    assert "Once, on 20 Nov, 12:00 UTC, somebody was not let in who was not in the group" in shown
 
 
 def test_a_study_that_names_one_that_is_not_there_is_not_launched() -> None:

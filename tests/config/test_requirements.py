@@ -11,18 +11,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = {
-    "config",
-    "simulation",
-    "workspace",
-    "results",
-    "annotation",
-    "making",
-    "evaluation",
-    "predictions",
-    "studies",
-    "training",
-}
+OURS = {"config", "simulation", "workspace", "results", "annotation", "making", "evaluation", "predictions", "studies"}
 OURS |= {"analytics", "background", "throttle", "training", "manage"}
 SCORERS = ROOT / "predictions" / "scorers"
 # What makers and filters load on workers with models.
@@ -31,7 +20,7 @@ LANGUAGE_MODELS = ROOT / "making" / "language_models"
 TEXT_MODELS = ROOT / "making" / "text_models.py"
 # What trains models there.
 RECIPES = [ROOT / "training" / name for name in ("recipes", "checkpoints.py", "loop.py", "losses.py", "reading.py")]
-RECIPES += [ROOT / "training" / name for name in ("steps.py", "towers.py")]
+RECIPES += [ROOT / "training" / name for name in ("processes.py", "steps.py", "towers.py")]
 WITH_MODELS = (SCORERS, DIFFUSERS, LANGUAGE_MODELS, TEXT_MODELS, *RECIPES)
 TRAINING = ROOT / "simulation" / "demo" / "model_training.py"
 # Used only where it is installed (requirements.in says so).

@@ -22,6 +22,7 @@ PLACEHOLDER = re.compile(r"%\(\w+\)s|%%|\{\w+\}")
 each_language = pytest.mark.parametrize("po", FILES, ids=lambda po: po.parts[-3])
 
 TEMPLATES = [*ROOT.glob("templates/annotation/*"), *ROOT.glob("templates/kinds/*"), *ROOT.glob("templates/*00.html")]
+TEMPLATES += [*ROOT.glob("templates/workspace/panel/*")]
 TEMPLATES += [ROOT / "templates" / name for name in ("403.html", "404.html", "base.html")]
 # What is left after these is read by people as it stands. The name of the site and of keys is the same everywhere.
 NOT_READ = [

@@ -6,6 +6,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -78,7 +79,10 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
             pages, sheets = _follow_links(printed, site)
             _wait_for_predictions(folder / "db.sqlite3", log, demo)
         finally:
-            demo.send_signal(signal.SIGTERM)
+            # The terminal closes; an impatient Ctrl-C meanwhile leaves no process behind.
+            demo.send_signal(signal.SIGHUP)
+            time.sleep(0.2)
+            demo.send_signal(signal.SIGINT)
             demo.wait(timeout=STOP_SECONDS)
     return Shown(folder, site, log.read_text(), demo.returncode, children, pages, sheets)
 

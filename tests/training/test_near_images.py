@@ -26,7 +26,10 @@ def _vectors(count: int, seed: int) -> Vectors:
     return np.asarray(spread / np.linalg.norm(spread, axis=1, keepdims=True), np.float32)
 
 
-def test_no_pair_is_missed() -> None:
+@pytest.mark.parametrize("many", [0, 1])
+def test_no_pair_is_missed(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # One by one, and all at once.
+    monkeypatch.setattr("training.near_images._MANY", many)
     known, asked = _vectors(300, 1), _vectors(200, 2)
     apart = distances(asked, known)
     near = {place: pytest.approx(row.min(), abs=1e-4) for place, row in enumerate(apart) if row.min() < 0.02}

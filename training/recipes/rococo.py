@@ -18,7 +18,7 @@ from training.recipes.base import Precision, Recipe
 from training.recipes.contrastive import RIGHT_CAPTION, TwoTowers, has_negative_captions
 from training.towers import load_towers
 
-UNKNOWN = "The paper's value was not found: its authors published no code for training. This is the value of NegCLIP's command"
+UNKNOWN = "The paper's value was not found, as its authors published no code for training. This is NegCLIP's value"
 # Parts the name of a mixed image from those of its two images.
 _MIXED = "\n"
 

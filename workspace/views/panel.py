@@ -1,48 +1,53 @@
 """The page of a panel: sign in by an emailed link, see studies, time and pay, and start a study."""
 
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.actions.recruiting import panel
+from annotation.actions.recruiting import link_requests, panel
 from annotation.errors import AnnotationError
+from annotation.language import in_readers_language
 from annotation.models import Annotator
 from annotation.recruitment.base import normalize_id
-from background.sealed_secrets import seal
-from studies.errors import StudyError
 from studies.models import Study
 from throttle.networks import network_of
 from workspace.actions.sign_in import may_send_panel_link
 from workspace.mail import can_send
-from workspace.tasks import mail_panel_link
+from workspace.tasks import mail_panel_links
 
 COOKIE = "panel"
 SIGNED_IN_FOR = timedelta(days=30)
+LINK_MINUTES = panel.LINK_LASTS.seconds // 60
 
 
+@in_readers_language
 @never_cache
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Show the studies and sessions of who is signed in, or how to sign in."""
     annotator = _signed_in(request)
     if annotator is None:
-        return render(request, "workspace/panel/sign_in.html", {"can_send": can_send()})
+        return _sign_in_page(request)
     own_sessions = panel.panel_sessions(annotator)
     context = {
         "open_studies": panel.open_studies(annotator, now=timezone.now()),
+        "begun": {each.study.pk for each in own_sessions if each.is_open},
         "sessions": own_sessions,
         "total": panel.total_of(own_sessions),
     }
     return render(request, "workspace/panel/home.html", context)
 
 
+@in_readers_language
 @sensitive_post_parameters("address")
 @never_cache
 @require_POST
@@ -52,15 +57,19 @@ def send_link(request: HttpRequest) -> HttpResponse:
     address = normalize_id(request.POST.get("address", ""))
     verdict = may_send_panel_link(network_of(request), address, now=timezone.now())
     if not verdict.allowed:
-        context = {"can_send": can_send(), "minutes": verdict.minutes, "address": address}
-        response = render(request, "workspace/panel/sign_in.html", context, status=429)
+        response = _sign_in_page(request, status=429, minutes=verdict.minutes, address=address)
         response["Retry-After"] = str(verdict.retry_after)
         return response
-    if can_send():
-        mail_panel_link.delay_on_commit(seal(address))
-    return render(request, "workspace/panel/link_sent.html", {"minutes": panel.LINK_LASTS.seconds // 60})
+    if not can_send():
+        return _sign_in_page(request)
+    now = timezone.now()
+    is_delayed = link_requests.are_delayed(now=now)
+    link_requests.request_link(address=address, language=get_language() or settings.LANGUAGE_CODE, now=now)
+    mail_panel_links.delay_on_commit()
+    return render(request, "workspace/panel/link_sent.html", {"minutes": LINK_MINUTES, "is_delayed": is_delayed})
 
 
+@in_readers_language
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest, key: str) -> HttpResponse:
@@ -68,10 +77,10 @@ def sign_in(request: HttpRequest, key: str) -> HttpResponse:
     try:
         if request.method != "POST":
             panel.check_link(key)
-            return render(request, "workspace/panel/confirm.html")
+            return render(request, "workspace/panel/confirm.html", {"days": SIGNED_IN_FOR.days})
         annotator = panel.use_link(key=key, now=timezone.now())
     except panel.BadLink:
-        return render(request, "workspace/panel/bad_link.html", status=410)
+        return render(request, "workspace/panel/bad_link.html", {"minutes": LINK_MINUTES}, status=410)
     response = redirect("panel")
     response.set_signed_cookie(
         COOKIE,
@@ -92,6 +101,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return response
 
 
+@in_readers_language
 @never_cache
 @require_POST
 def start(request: HttpRequest, study: int) -> HttpResponse:
@@ -104,10 +114,15 @@ def start(request: HttpRequest, study: int) -> HttpResponse:
         return render(request, "404.html", status=404)
     try:
         session = panel.start(study=chosen, annotator=annotator, now=timezone.now())
-    except (AnnotationError, StudyError) as error:
-        messages.error(request, error.whole if isinstance(error, AnnotationError) else str(error))
+    except AnnotationError as error:
+        messages.error(request, error.whole)
         return redirect("panel")
     return redirect("session", session.token)
+
+
+def _sign_in_page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:
+    context = {"can_send": can_send(), "is_delayed": link_requests.are_delayed(now=timezone.now()), **more}
+    return render(request, "workspace/panel/sign_in.html", context, status=status)
 
 
 def _signed_in(request: HttpRequest) -> Annotator | None:

@@ -8,17 +8,19 @@ from decimal import Decimal
 from django.core import signing
 from django.db import transaction
 from django.db.models import Count, Max, QuerySet, Sum
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.actions import sessions
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, CannotTakePart
+from annotation.language import format_day, translate
 from annotation.models import Annotator, PanelMember, Payment, Response, Session
 from annotation.models.sessions import OPEN_STATES, TAKEN_PART, SessionState
+from annotation.money import format_amount
 from annotation.recruitment import invite
 from annotation.recruitment.base import Entry, normalize_id
 from annotation.session_pay import compute_pay
 from background.sealed_secrets import CannotUnseal, keyed_digest, keyed_digests, seal, unseal
 from studies.actions.events import Actor, What, person, record
-from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 
 # A link that lies in a mailbox for longer is worth more to others than to its owner.
@@ -26,6 +28,21 @@ LINK_LASTS = timedelta(minutes=30)
 _SALT = "annotation.panel"
 # Of the digests of addresses.
 PURPOSE = "panel address"
+_UNFINISHED = gettext_noop("Not finished")
+# What an annotator reads about their own session; any other state is unfinished.
+_ENDINGS = {
+    SessionState.FINISHED: gettext_noop("Finished"),
+    SessionState.NO_CONSENT: gettext_noop("You did not agree to take part"),
+    SessionState.FAILED_CHECKS: gettext_noop("You did not pass the practice"),
+    SessionState.LEFT_OUT: gettext_noop("Ended after too many skipped questions"),
+    SessionState.WITHDRAWN: gettext_noop("You withdrew your consent"),
+    SessionState.STOPPED: gettext_noop("Ended by the researchers"),
+    SessionState.GIVEN_UP: gettext_noop("Stopped early"),
+    SessionState.RETURNED: gettext_noop("Returned"),
+    SessionState.LAPSED: gettext_noop("The time was over"),
+    SessionState.SUPERSEDED: gettext_noop("Continued in another session"),
+    SessionState.WAITED: gettext_noop("No question came"),
+}
 
 
 class BadLink(Exception):
@@ -38,7 +55,7 @@ class PanelSession:
 
     study: Study
     token: str
-    state: str
+    state: SessionState
     began: datetime
     took: timedelta | None
     answers: int
@@ -48,9 +65,30 @@ class PanelSession:
     currency: str
 
     @property
+    def is_open(self) -> bool:
+        return self.state in OPEN_STATES
+
+    @property
     def minutes(self) -> int | None:
         """The time from the first page to the last, in whole minutes; None while it is open."""
         return None if self.took is None else round(self.took.total_seconds() / 60)
+
+    @property
+    def state_words(self) -> str:
+        """How it ended, in the reader's language."""
+        return translate(_ENDINGS.get(self.state, _UNFINISHED))
+
+    @property
+    def day(self) -> str:
+        return format_day(self.began)
+
+    @property
+    def owed_amount(self) -> str:
+        return format_amount(self.owed, self.currency)
+
+    @property
+    def paid_amount(self) -> str:
+        return format_amount(self.paid, self.currency)
 
 
 @dataclass(frozen=True)
@@ -61,12 +99,21 @@ class PaySum:
     owed: Decimal
     paid: Decimal
 
+    @property
+    def owed_amount(self) -> str:
+        return format_amount(self.owed, self.currency)
+
+    @property
+    def paid_amount(self) -> str:
+        return format_amount(self.paid, self.currency)
+
 
 @dataclass(frozen=True)
 class Total:
-    """Minutes of all ended sessions, and pay by currency."""
+    """Minutes of all ended sessions, answers, and pay by currency."""
 
     minutes: int
+    answers: int
     sums: list[PaySum]
 
 
@@ -125,10 +172,13 @@ def find_annotator(address: str) -> Annotator | None:
     return member.annotator if member else None
 
 
-def make_link_key(*, annotator: Annotator, now: datetime) -> str:
+def make_link_key(annotator: Annotator) -> str:
     """Return the key of a link with which this annotator signs in, once, within half an hour."""
-    PanelMember.objects.filter(annotator=annotator).update(link_sent_at=now)
     return signing.dumps([annotator.pk, _last_sign_in(annotator.pk)], salt=_SALT)
+
+
+def note_link_sent(*, annotator: Annotator, now: datetime) -> None:
+    PanelMember.objects.filter(annotator=annotator).update(link_sent_at=now)
 
 
 def check_link(key: str) -> int:
@@ -179,14 +229,14 @@ def _may_enter(study: Study, annotator: Annotator, *, now: datetime) -> bool:
     try:
         entry = _entry(study, annotator)
         sessions.check_can_start(study=study, entry=entry, provider=invite.PROVIDER, now=now)
-    except (AnnotationError, StudyError):
+    except AnnotationError:
         return False
     session = sessions.find(study=study, entry=entry)
     return session is None or session.state in OPEN_STATES | {SessionState.LAPSED}
 
 
 def start(*, study: Study, annotator: Annotator, now: datetime) -> Session:
-    """Start or continue the annotator's session of a study of their panel. Raises AnnotationError or StudyError."""
+    """Start or continue the annotator's session of a study of their panel. Raises AnnotationError."""
     return sessions.start(study=study, entry=_entry(study, annotator), now=now)
 
 
@@ -197,12 +247,13 @@ def may_see(study: Study, annotator: Annotator) -> bool:
 
 
 def _entry(study: Study, annotator: Annotator) -> Entry:
-    """Return the arrival at the session after those that the annotator has completed. Raises StudyError."""
+    """Return the arrival at the session after those that the annotator has completed. Raises CannotTakePart."""
     done = Session.objects.filter(study=study, annotator=annotator, state__in=TAKEN_PART).count()
     try:
         return invite.member_entry(annotator.provider_id, number=done + 1)
     except CannotUnseal as error:
-        raise StudyError("This site can no longer read your ID, so you cannot start. Tell the researchers.") from error
+        message = gettext("This site can no longer read your ID, so you cannot start.")
+        raise CannotTakePart(message, gettext("Tell the researchers.")) from error
 
 
 def panel_sessions(annotator: Annotator) -> list[PanelSession]:
@@ -226,7 +277,7 @@ def total_of(own: Sequence[PanelSession]) -> Total:
         )
         for currency in sorted({each.currency for each in own})
     ]
-    return Total(round(took.total_seconds() / 60), sums)
+    return Total(round(took.total_seconds() / 60), sum(each.answers for each in own), sums)
 
 
 def _panel_session(session: Session, answers: int, paid: Decimal) -> PanelSession:
@@ -236,7 +287,7 @@ def _panel_session(session: Session, answers: int, paid: Decimal) -> PanelSessio
     return PanelSession(
         study=session.study,
         token=session.token,
-        state=session.get_state_display(),
+        state=SessionState(session.state),
         began=session.arrived_at,
         took=ended - session.arrived_at if ended else None,
         answers=answers,

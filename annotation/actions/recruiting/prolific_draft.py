@@ -112,7 +112,16 @@ def screen_out_of(body: bodies.NewStudy) -> ScreenOut | None:
 
 
 def _codes(study: Study, screen_out: ScreenOut | None) -> Iterator[bodies.CompletionCode]:
-    """Yield the code of each ending that annotators of `study` may have. Only one may screen people out."""
+    """Yield the code of each ending that annotators of `study` may have. Only one may screen people out.
+
+    People who take the other role end with a code of the feeding study. Prolific holds unknown codes for review, so
+    only those that ask for a return are sent.
+    """
+    if study.design.lobby.either_role and study.fed_by is not None:
+        for code in used_codes(study.fed_by):
+            if reason := _RETURNED_BECAUSE.get(code.outcome):
+                returns = bodies.RequestReturn(return_reason=reason)
+                yield bodies.CompletionCode(code=code.code, code_type="OTHER", actions=(returns,), actor="participant")
     for code in used_codes(study):
         if code.outcome == Outcome.FAILED_CHECKS and screen_out:
             pays = bodies.PayScreenedOut(fixed_screen_out_reward=in_cents(screen_out.reward), slots=screen_out.places)

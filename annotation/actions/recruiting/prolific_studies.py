@@ -125,13 +125,24 @@ def _send_draft(client: Client, row: ProlificStudy, account: ProlificAccount, *,
         update={"filters": join_filters(body.filters, ours), "project": _find_project(client, row.study, account)}
     )
     remote_id = row.remote_id or _find_created(client, row)
-    if remote_id:
-        changes = {name: value for name, value in dict(body).items() if name in bodies.StudyChanges.model_fields}
-        remote = client.update_study(remote_id, bodies.StudyChanges(**changes))
-    else:
+    remote = _update(client, remote_id, body) if remote_id else None
+    if remote is None:
+        if remote_id:
+            ProlificStudy.objects.filter(pk=row.pk, remote_id=remote_id).update(remote_id="", creation_sent_at=None)
         remote = _create(client, row, body, now=now)
     ProlificStudy.objects.filter(pk=row.pk).update(workspace_id=account.workspace_id)
     note_state(row, remote, now=now)
+
+
+def _update(client: Client, remote_id: str, body: bodies.NewStudy) -> bodies.Study | None:
+    """Update a draft; None if Prolific no longer has it, because it was deleted there or is in another account."""
+    changes = {name: value for name, value in dict(body).items() if name in bodies.StudyChanges.model_fields}
+    try:
+        return client.update_study(remote_id, bodies.StudyChanges(**changes))
+    except ProlificError as error:
+        if error.status == 404:
+            return None
+        raise
 
 
 def _find_project(client: Client, study: Study, account: ProlificAccount) -> str:

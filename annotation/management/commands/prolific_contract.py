@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.recruitment.prolific.contract import find_differences
 from annotation.recruitment.prolific.operations import OPERATIONS
+from studies.wording import format_count
 
 
 class Command(BaseCommand):
@@ -30,5 +31,6 @@ class Command(BaseCommand):
         for difference in differences:
             self.stdout.write(difference)
         if differences:
-            raise CommandError(f"{len(differences)} differences.")
+            count = format_count(len(differences), "difference")
+            raise CommandError(f"{count}. Adapt annotation/recruitment/prolific/ to the description.")
         self.stdout.write(f"No differences in the {len(OPERATIONS)} operations that Lineup uses.")

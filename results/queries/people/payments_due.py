@@ -243,7 +243,7 @@ def _person(name: str, lines: Sequence[SessionLine], study: Study, removed: str,
         amount=total(owed),
         to_decide=sum(each.to_decide for each in owed),
         simulated=simulated,
-        why=_why(lines, study, removed, simulated=simulated),
+        why=_why(lines, study, removed),
         lines=lines,
     )
 
@@ -254,7 +254,7 @@ _REMOVED = {
 }
 
 
-def _why(lines: Sequence[SessionLine], study: Study, removed: str, *, simulated: bool) -> str:
+def _why(lines: Sequence[SessionLine], study: Study, removed: str) -> str:
     """Return one sentence with the reasons for the amount, each once."""
     evidence = [f" ({line.evidence.rstrip('.')})" if line.evidence else "" for line in lines]
     reasons = Counter(f"{line.owed.why}{why}" for line, why in zip(lines, evidence, strict=True))
@@ -264,5 +264,5 @@ def _why(lines: Sequence[SessionLine], study: Study, removed: str, *, simulated:
         paid = "and paid" if study.design.pay.per_answer else "and not paid by the answer"
         told.append(f"{aside} of the answers kept aside {paid}")
     told += [_REMOVED[removed]] if removed else []
-    sentence = "; ".join(told + (["simulated, so this is what a person would be owed"] if simulated else []))
+    sentence = "; ".join(told)
     return f"{sentence[:1].upper()}{sentence[1:]}."

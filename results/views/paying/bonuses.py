@@ -26,6 +26,7 @@ from results.queries.paying.study_money import fee_of
 from results.views.form_values import read_field
 from results.views.guards import may_do, signed_in_user, study_view
 from results.views.paying.review import tell_ordered
+from studies.kinds import get_kind
 from studies.models import Study
 from studies.permissions import Verb
 
@@ -101,13 +102,27 @@ def bonuses(request: HttpRequest, study: Study) -> HttpResponse:
     context: dict[str, object] = {
         "study": study,
         "plan": plan,
-        "rules": [each for each in RULES.items() if each[0] != "file"],
+        "rules": [each for each in RULES.items() if each[0] in _rules_for(study)],
         "typed": request.POST,
         "may": may_do(request, study.project),
     }
     if plan is not None:
         context["listed"] = _listed(plan)
     return render(request, "results/pay/bonuses.html", context, status=409 if plan and not plan.is_ready else 200)
+
+
+def _rules_for(study: Study) -> set[str]:
+    """Return the rules by which this study can owe something, but for files."""
+    design = study.design
+    has_descriptions = any(get_kind(part.kind).answers_are_sources for part in design.parts)
+    possible = {
+        "answers": design.pay.per_answer,
+        "waiting": design.lobby.pay,
+        "descriptions": has_descriptions,
+        "floor_platform": True,
+        "floor_own": True,
+    }
+    return {rule for rule, is_possible in possible.items() if is_possible}
 
 
 def _listed(plan: Plan) -> str:

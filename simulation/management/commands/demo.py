@@ -104,6 +104,7 @@ class Command(BaseCommand):
         try:
             port = _demo_port()
             if not options["no_serve"]:
+                _stop_on_signals()
                 check_port_is_free(port)
                 check_port_is_free(platform_port(port))
             password = self._make_site()
@@ -112,6 +113,8 @@ class Command(BaseCommand):
                 self._serve(port, password)
         except (CannotServe, CannotLoad) as error:
             raise CommandError(str(error)) from error
+        except KeyboardInterrupt:
+            self.stdout.write("The demo has stopped. Its data stays for the next run.")
 
     def _draw(self, folder: Path) -> None:
         instances = list(_scenes())
@@ -198,16 +201,17 @@ class Command(BaseCommand):
         create_study(project=project, source=files[slug], by=BY, now=_opening())
 
     def _serve(self, port: int, password: str) -> None:
-        _stop_on_terminate()
-        try:
-            with serve(port=port, root=settings.BASE_DIR) as processes:
-                self.stdout.write(_welcome(f"http://127.0.0.1:{port}", password))
-                self.stdout.flush()
+        with serve(port=port, root=settings.BASE_DIR) as processes:
+            self.stdout.write(_welcome(f"http://127.0.0.1:{port}", password))
+            self.stdout.flush()
+            try:
                 while True:
                     check_all_run(processes)
                     time.sleep(LOOK_EVERY_SECONDS)
-        except KeyboardInterrupt:
-            self.stdout.write("The demo has stopped. Its data stays for the next run.")
+            except KeyboardInterrupt:
+                self.stdout.write("Stopping ...")
+                self.stdout.flush()
+                raise
 
 
 def _demo_port() -> int:
@@ -282,11 +286,22 @@ def _prepare_recruitment(project: Project, user: User) -> None:
     write_draft(study=study, draft=draft, by=user, now=_opening())
 
 
-def _stop_on_terminate() -> None:
+def _stop_on_signals() -> None:
+    """End at Ctrl-C, `kill` and the closing of the terminal, once: a second Ctrl-C would leave processes behind."""
+    ending = [each for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if not _is_ignored(each)]
+
     def stop(number: int, frame: FrameType | None) -> None:
+        for each in ending:
+            signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, stop)
+    for each in ending:
+        signal.signal(each, stop)
+
+
+def _is_ignored(number: signal.Signals) -> bool:
+    """Whether who started the demo wants it to go on at this signal, as nohup does."""
+    return signal.getsignal(number) == signal.SIG_IGN
 
 
 def _page(project: str, slug: str) -> str:

@@ -12,7 +12,7 @@ from results.simulated import SIMULATED_STUDY
 from simulation.prolific_double.pages import set_switch
 from simulation.prolific_double.rules import FIRST_BALANCE, Refusal
 from simulation.prolific_double.server import Double
-from simulation.prolific_double.switches import BY_KEY
+from simulation.prolific_double.switches import Switch
 
 TOKEN = "local-prolific-token"  # noqa: S105
 
@@ -22,7 +22,12 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        kwargs["epilog"] = "switches:\n" + "\n".join(f"  {key}: {one.effect}" for key, one in BY_KEY.items())
+        times = ("can be on for a number of times", [one for one in Switch if not one.is_state])
+        states = ("are on or off", [one for one in Switch if one.is_state])
+        kwargs["epilog"] = "\n\n".join(
+            f"switches that {what}:\n" + "\n".join(f"  {one.key:<22} {one.effect}" for one in switches)
+            for what, switches in (times, states)
+        )
         return super().create_parser(
             prog_name, subcommand, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs
         )
@@ -30,10 +35,19 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=int, default=8400, help="port on 127.0.0.1 (default 8400)")
         parser.add_argument(
-            "--folder", type=Path, default=settings.DATA_DIR / "prolific-double", help="where its data is kept"
+            "--folder",
+            type=Path,
+            default=settings.DATA_DIR / "prolific-double",
+            help="where its data is kept (default prolific-double in the folder of this site's data)",
         )
         parser.add_argument("--token", default=TOKEN, help=f"the token that its API accepts (default {TOKEN})")
-        parser.add_argument("--balance", type=int, default=FIRST_BALANCE, metavar="CENTS", help="balance at first")
+        parser.add_argument(
+            "--balance",
+            type=int,
+            default=FIRST_BALANCE,
+            metavar="CENTS",
+            help=f"first balance (default {FIRST_BALANCE})",
+        )
         parser.add_argument(
             "--slow-seconds", type=float, default=30, metavar="S", help="what `slow` waits (default 30)"
         )
@@ -42,9 +56,8 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="NAME[=TIMES]",
-            help="turn a switch on, or on for the next TIMES; may be given several times",
+            help="turn one of the switches below on, or on for the next TIMES; may be given several times",
         )
-
         parser.add_argument(
             "--simulated", action="store_true", help="let sites mark whoever comes from its studies as simulated"
         )

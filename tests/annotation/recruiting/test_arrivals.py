@@ -84,6 +84,20 @@ def test_ids_that_do_not_belong_together_are_refused_and_counted(local: Local, c
     assert (identities(), counted()) == ([], [("other_person", 1)])
 
 
+def test_who_comes_before_the_return_of_somebody_else_is_known_gets_that_place_within_a_minute(
+    local: Local, client: Client
+) -> None:
+    row = recruit_for(launch_study(), local, places=1)
+    first = local.taken(row.remote_id, ANN)
+    press_start(client, link_of(local, first))
+    local.play("return", submission=first)
+    link = link_of(local, local.taken(row.remote_id, BEN))
+    other = Client()
+    assert "All places of this study are taken" in other.get(link).content.decode()
+    mirror(row, NOON + timedelta(minutes=1))
+    assert press_start(other, link).status_code == 303
+
+
 @pytest.mark.parametrize("end", ["return", "time out", "complete"])
 def test_somebody_whose_submission_has_ended_gets_no_place(local: Local, client: Client, end: str) -> None:
     row = recruit_for(launch_study(), local)

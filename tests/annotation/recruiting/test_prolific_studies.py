@@ -18,9 +18,10 @@ from simulation.prolific_double.switches import Switch
 from studies.actions.studies import change_state
 from studies.errors import StudyError
 from studies.models import CompletionCode, Event, Outcome, Study, StudyState
+from tests.annotation.test_lobby import LOBBY, make_live
 from tests.factories import NOON, PROLIFIC_DRAFT, fresh, redesign
 from tests.prolific import Local
-from tests.recruited import drafted, published, remote_studies
+from tests.recruited import connect_to, drafted, published, remote_studies
 
 pytestmark = pytest.mark.django_db
 
@@ -97,6 +98,18 @@ def test_every_ending_has_a_code_that_pays_nobody_unseen(local: Local, study: St
     assert prolific_studies.part_pay_code(row) == ""
 
 
+def test_who_takes_the_other_role_is_asked_to_return_by_its_codes_too(local: Local, by: User) -> None:
+    feeding, study = make_live(lobby=LOBBY | {"either_role": True})
+    connect_to(study.project)
+    drafted(study, by)
+    codes = {code["code"]: code["actions"][0]["action"] for code in remote_studies(local)[0]["completion_codes"]}
+    theirs = dict(CompletionCode.objects.filter(study=feeding).values_list("code", "outcome"))
+    assert {theirs[code]: codes[code] for code in codes if code in theirs} == {
+        Outcome.NO_CONSENT: "REQUEST_RETURN",
+        Outcome.FAILED_CHECKS: "REQUEST_RETURN",
+    }
+
+
 def test_a_workspace_that_may_has_a_code_to_pay_in_part(local: Local, study: Study, by: User) -> None:
     row = drafted(study, by, pays_in_part=True)
     codes = {code["code"]: code["actions"] for code in remote_studies(local)[0]["completion_codes"]}
@@ -155,6 +168,16 @@ def test_a_draft_that_is_being_created_is_not_created_by_a_second_click(local: L
     assert remote_studies(local) == []
     prolific_studies.send_draft(prolific_study=row, now=NOON + timedelta(minutes=1))
     assert len(remote_studies(local)) == 1
+
+
+def test_a_draft_that_was_deleted_on_prolific_is_created_again(local: Local, study: Study, by: User) -> None:
+    first = drafted(study, by)
+    local.double.store.delete("study", first.remote_id)
+    assert "Prolific does not have this" in refused(prolific_studies.publish, prolific_study=first, by=by)
+    again = drafted(study, by)
+    [remote] = remote_studies(local)
+    assert (again.pk, again.remote_id, again.problem) == (first.pk, remote["id"], "")
+    assert remote["id"] != first.remote_id
 
 
 def test_a_draft_that_prolific_refuses_can_be_sent_again_at_once(local: Local, study: Study, by: User) -> None:

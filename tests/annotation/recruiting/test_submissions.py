@@ -413,7 +413,7 @@ def test_a_draft_is_read_every_five_minutes_until_somebody_publishes_it_on_proli
     assert (fresh(row).status, fresh(row).due_at) == ("UNPUBLISHED", NOON + 5 * MINUTE)
     # It says why it could not be published.
     assert (fresh(row).problem, due_studies(now=NOON + 4 * MINUTE)) == ("The balance is too low.", [])
-    local.client.publish_study(row.remote_id)
+    local.play("study", study=row.remote_id, action="PUBLISH")
     local.taken(row.remote_id, ANN)
     at = NOON + 5 * MINUTE
     for _ in range(2):

@@ -269,6 +269,7 @@ def test_old_webhooks_are_forgotten(account: ProlificAccount) -> None:
         Switch.WEBHOOKS_UNORDERED,
         Switch.WEBHOOKS_FORGED,
         Switch.WEBHOOKS_OF_STRANGERS,
+        Switch.WEBHOOKS_UNREADABLE,
     ],
 )
 def test_a_return_frees_the_place_as_soon_as_its_webhook_comes(
@@ -289,6 +290,7 @@ def test_a_return_frees_the_place_as_soon_as_its_webhook_comes(
     assert fresh(session).state == SessionState.RETURNED
     assert flags(row) == [("RETURNED", "")]
     assert (401 in site.statuses) == (switch == Switch.WEBHOOKS_FORGED)
+    assert (400 in site.statuses) == (switch == Switch.WEBHOOKS_UNREADABLE)
     assert Event.objects.filter(what="seat freed").count() == 1
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 from time import sleep
 
 import pytest
+import time_machine
 
 from annotation.recruitment.prolific import connection as module
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import Connection, ProlificError
 from simulation.prolific_double.server import WORKSPACE
 from simulation.prolific_double.switches import Switch
-from tests.prolific import TOKEN, local_platform, new_study
+from tests.prolific import NOON, TOKEN, local_platform, new_study
 from tests.receivers import Receiver, Request, answer_with, receiving
 
 ME = "/api/v1/users/me/"
@@ -40,6 +41,36 @@ def test_the_token_is_sent_as_prolific_wants_it() -> None:
     [request] = receiver.requests
     assert request.headers["authorization"] == f"Token {TOKEN}"
     assert request.path == f"{ME}?page=2"
+
+
+def test_each_response_says_how_far_prolifics_clock_is_ahead(tmp_path: Path) -> None:
+    with time_machine.travel(NOON, tick=False), local_platform(tmp_path) as local:
+        assert local.client.clock_ahead is None
+        local.client.read_user()
+        assert local.client.clock_ahead == 0
+        local.switch(Switch.CLOCK_AHEAD)
+        local.client.read_user()
+        assert local.client.clock_ahead == 20 * 60
+
+
+@pytest.mark.parametrize("date", ["", "soon", "Wed, 99 Nov 2026 12:00:00 GMT"])
+def test_a_response_without_a_time_says_nothing_of_clocks(date: str) -> None:
+    def answer(handler: BaseHTTPRequestHandler, request: Request) -> None:
+        handler.send_response_only(200)
+        handler.send_header("Date", date)
+        handler.send_header("Content-Length", "2")
+        handler.end_headers()
+        handler.wfile.write(b"{}")
+
+    with receiving(answer) as receiver:
+        connection, _ = connected(receiver)
+        connection.request("GET", ME)
+    assert connection.clock_ahead is None
+
+
+def test_a_response_has_no_character_that_cannot_be_stored() -> None:
+    with receiving(answer_with(200, rb'{"study_code": "A\u0000B"}')) as receiver:
+        assert connected(receiver)[0].request("GET", ME).body == {"study_code": "A\N{REPLACEMENT CHARACTER}B"}
 
 
 @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "ключ"])

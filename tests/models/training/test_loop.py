@@ -1,13 +1,16 @@
 """The loop: seeds, checkpoints, memory, early stop, and what cannot be trained."""
 
+import json
 import os
+import re
 import resource
 import signal
-import subprocess
-import sys
+import socket
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +21,18 @@ from PIL import Image
 from predictions.feeder import NoPicture
 from predictions.scorers import scorer_of
 from predictions.scorers.torch_models import digest_of_weights
-from tests.models.conftest import SITE
 from tests.models.test_hf import save_clip, save_siglip
 from tests.models.training.conftest import drawn
+from training.__main__ import main
 from training.checkpoints import CHECKPOINT, read_file, write_file
 from training.examples import Example, ExampleFile, write_examples
 from training.loop import CannotTrain, Plan, Progress, Result, TrainingCancelled, train
 from training.towers import OpenClipTowers
 
-ROOT = Path(__file__).resolve().parents[3]
 # Two epochs of two steps.
 OPTIONS = {"batch": 4, "epochs": 2, "learning_rate": 1e-3, "warmup_steps": 1, "nearest": 1, "precision": "float32"}
+# Adam divides gradients by their size, which hides it; not with so large an epsilon.
+LINEAR = {"epsilon": 1.0, "learning_rate": 0.1, "beta1": 0.1, "beta2": 0.1}
 EXAMPLES, PICTURES = drawn(2)
 SOME = EXAMPLES[:8]
 
@@ -49,6 +53,16 @@ def after(steps: int, act: Callable[[], bool]) -> Callable[[], bool]:
     return lambda: False if next(calls, None) is not None else act()
 
 
+def assert_same_weights(one: Result, other: Result, base: str) -> None:
+    first, second, start = (
+        torch.load(path, weights_only=True)["state_dict"] for path in (one.path, other.path, base.partition("/")[2])
+    )
+    assert max(float((first[name] - second[name]).abs().max()) for name in first) < 1e-5
+    for name in ("logit_scale", "visual.conv1.weight", "text_projection"):
+        moved, apart = (float((first[name] - than[name]).abs().max()) for than in (start, second))
+        assert apart < 1e-3 * moved
+
+
 def test_the_same_seed_gives_the_same_weights(base: str, tmp_path: Path) -> None:
     one, _ = run(plan(base), tmp_path / "one")
     again, _ = run(plan(base), tmp_path / "again")
@@ -58,41 +72,54 @@ def test_the_same_seed_gives_the_same_weights(base: str, tmp_path: Path) -> None
     assert one.weights != other.weights
 
 
+def in_child(work: Callable[[], Any]) -> int:
+    """Do something in a process of its own; return its id."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        # Whatever it is, the test is the parent's.
+        except BaseException:  # noqa: BLE001
+            traceback.print_exc()
+            os._exit(1)
+    return child
+
+
+def exit_code_of(child: int) -> int:
+    """Wait for a process to end; return its exit code, or the number of the signal that ended it, negative."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 def test_it_goes_on_after_kill_9_and_ends_with_the_same_weights(base: str, folder: Path, tmp_path: Path) -> None:
     whole, _ = run(plan(base), tmp_path / "whole", validation=8)
-    write_examples(SOME, tmp_path / "examples.jsonl")
-    for name, picture in PICTURES.items():
-        picture.save(tmp_path / f"{name}.png")
-    script = f"""{SITE}
-import os, signal
-from pathlib import Path
-import open_clip
-from PIL import Image
-from training.examples import ExampleFile
-from training.loop import Plan, train
-torch.set_num_threads(1)
-open_clip.add_model_config({str(Path(base.partition("/")[2]).parent)!r})
-folder = Path({str(tmp_path)!r})
-examples = ExampleFile(folder / "examples.jsonl")
-calls = iter(range(3))
-train({plan(base)!r}, examples, examples, lambda name: Image.open(folder / (name + ".png")), Path({str(folder)!r}),
-      lambda progress: None, lambda: next(calls, None) is None and os.kill(os.getpid(), signal.SIGKILL))
-"""
-    killed = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
-    assert killed.returncode == -signal.SIGKILL
-    kept = read_file(folder / CHECKPOINT)
-    assert kept is not None
-    assert kept["state"]["step"] == 3
-    examples = ExampleFile(tmp_path / "examples.jsonl")
-    reports: list[Progress] = []
-    resumed = train(plan(base), examples, examples, PICTURES.__getitem__, folder, reports.append)
-    assert reports[0].sentences == ["The training goes on from step 3."]
+    seldom = replace(plan(base), checkpoint_steps=2)
+
+    def kill() -> bool:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return True
+
+    child = in_child(lambda: run(seldom, folder, validation=8, is_cancelled=after(3, kill)))
+    assert exit_code_of(child) == -signal.SIGKILL
+    resumed, reports = run(seldom, folder, validation=8)
+    # Of three steps one is lost.
+    assert reports[0].sentences == ["The training goes on from step 2."]
     assert (resumed.weights, resumed.score) == (whole.weights, whole.score)
     assert [(point.step, point.losses, point.score) for point in resumed.curve] == [
         (point.step, point.losses, point.score) for point in whole.curve
     ]
     # What only a training that goes on needs is gone.
     assert sorted(path.name for path in folder.iterdir()) == ["result.json", "tiny.pt"]
+
+
+def test_examples_of_a_file_train_as_those_in_memory_do(base: str, tmp_path: Path) -> None:
+    write_examples(SOME, tmp_path / "examples.jsonl")
+    one, _ = run(plan(base, epochs=1), tmp_path / "one")
+    file = ExampleFile(tmp_path / "examples.jsonl")
+    # The folder has it already: for a file of the same examples it is the same training.
+    again = train(plan(base, epochs=1), file, [], PICTURES.__getitem__, tmp_path / "one", lambda progress: None)
+    other = train(plan(base, epochs=1), file, [], PICTURES.__getitem__, tmp_path / "two", lambda progress: None)
+    assert one.weights == again.weights == other.weights
 
 
 def test_a_cancelled_training_loses_no_step(base: str, folder: Path, tmp_path: Path) -> None:
@@ -116,7 +143,8 @@ def test_the_folder_of_another_training_is_refused(base: str, folder: Path) -> N
 def test_a_batch_that_does_not_fit_is_halved_with_the_same_loss(
     base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, _ = run(plan(base), tmp_path / "whole", validation=8)
+    linear = plan(base, **LINEAR)
+    whole, _ = run(linear, tmp_path / "whole", validation=8)
     embed, seen = OpenClipTowers.embed_images, []
 
     def short_of_memory(self: OpenClipTowers, pixels: Any) -> Any:
@@ -126,7 +154,7 @@ def test_a_batch_that_does_not_fit_is_halved_with_the_same_loss(
         return embed(self, pixels)
 
     monkeypatch.setattr(OpenClipTowers, "embed_images", short_of_memory)
-    halved, reports = run(plan(base), tmp_path / "halved", validation=8)
+    halved, reports = run(linear, tmp_path / "halved", validation=8)
     assert halved.sentences == [
         "A batch of 4 did not fit into the memory of the device; it is trained as 2 x 2, with the same loss.",
         "A batch of 4 did not fit into the memory of the device; it is trained as 4 x 1, with the same loss.",
@@ -136,10 +164,7 @@ def test_a_batch_that_does_not_fit_is_halved_with_the_same_loss(
         assert other.losses == pytest.approx(one.losses, rel=1e-4)
         assert other.score == one.score
     monkeypatch.undo()
-    states = [torch.load(result.path, weights_only=True)["state_dict"] for result in (whole, halved)]
-    # Of a learning rate of 0.001: Adam divides by the size of gradients, so that what is next to 0 may differ.
-    assert max(float((states[0][name] - states[1][name]).abs().max()) for name in states[0]) < 1e-4
-    assert float((states[0]["logit_scale"] - states[1]["logit_scale"]).abs()) < 1e-6
+    assert_same_weights(whole, halved, base)
 
 
 def test_a_device_too_small_for_one_image(base: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,3 +330,48 @@ def test_a_siglip_is_no_clip(tmp_path: Path) -> None:
 def test_examples_that_do_not_fit(examples: list[Example], sentence: str, base: str, folder: Path) -> None:
     with pytest.raises(CannotTrain, match=sentence):
         train(plan(base), examples, [], PICTURES.__getitem__, folder, lambda progress: None)
+
+
+def test_several_processes_train_as_one_does(base: str, folder: Path, tmp_path: Path) -> None:
+    """As the launcher starts them, here on CPUs; 8 images and 16 texts of a batch are in shares of 4 and of 8."""
+    linear = plan(base, **LINEAR)
+    alone, _ = run(linear, tmp_path / "alone", validation=8)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def work(rank: int) -> None:
+        here = {"WORLD_SIZE": "2", "RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": "2"}
+        os.environ.update(here | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
+        result, reports = run(linear, folder, validation=8)
+        assert len(reports) == (0 if rank else 4)
+        assert result.spec == f"open_clip:tiny-test/{folder / 'tiny.pt'}"
+
+    children = [in_child(partial(work, rank)) for rank in range(2)]
+    assert [exit_code_of(child) for child in children] == [0, 0]
+    both, _ = run(linear, folder, validation=8)
+    assert both.score == alone.score
+    for one, other in zip(alone.curve, both.curve, strict=True):
+        assert other.losses == pytest.approx(one.losses, rel=1e-4)
+    assert_same_weights(alone, both, base)
+
+
+def test_it_trains_by_hand(
+    base: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["training", str(folder), "--images", str(tmp_path)])
+    with pytest.raises(SystemExit, match=r"has no plan and examples to train by"):
+        main()
+    folder.mkdir()
+    (folder / "plan.json").write_text(json.dumps(asdict(plan(base, epochs=1))), encoding="utf-8")
+    named = [replace(one, images=tuple(f"{name}.png" for name in one.images)) for one in SOME]
+    for name in ("examples", "validation"):
+        write_examples(named, folder / f"{name}.jsonl")
+    with pytest.raises(SystemExit, match=r"The image .*\.png cannot be used"):
+        main()
+    for name, picture in PICTURES.items():
+        picture.save(tmp_path / f"{name}.png")
+    main()
+    *steps, spec = capsys.readouterr().out.splitlines()
+    assert spec == f"open_clip:tiny-test/{folder / 'tiny.pt'}"
+    assert re.match(r"step 2 of 2, contrastive \d\.\d+, loss \d\.\d+, score \d+\.\d%, 0 s left", steps[-1])

@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from django.core.management import CommandError, call_command
 
 from simulation.prolific_double.server import Double
-from simulation.prolific_double.switches import BY_KEY, Switch
+from simulation.prolific_double.switches import Switch
 from tests.prolific import DONE, PERSON, TOKEN, Local, new_study
 
 
@@ -185,7 +185,24 @@ def test_every_switch_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         call_command("prolific_double", "--help")
     said = capsys.readouterr().out
-    assert all(f"{key}: {switch.effect}" in said for key, switch in BY_KEY.items())
+    times, states = said.split("switches that are on or off:")
+    for switch in Switch:
+        assert f"  {switch.key:<22} {switch.effect}\n" in (states if switch.is_state else times)
+
+
+def test_a_state_is_not_on_for_a_number_of_times(browser: httpx.Client) -> None:
+    wrong = browser.post("/play/switch/", json={"name": "balance_low", "left": "3"})
+    assert (wrong.status_code, "balance_low is on or off" in wrong.text) == (400, True)
+    assert browser.post("/play/switch/", json={"name": "balance_low", "left": "on"}).status_code == 200
+
+
+def test_a_researcher_may_publish_and_pause_on_the_pages(local: Local, browser: httpx.Client) -> None:
+    study = local.client.create_study(new_study()).id
+    for button, status in (("Publish", "ACTIVE"), ("Pause", "PAUSED"), ("Start", "ACTIVE"), ("Stop", "COMPLETED")):
+        assert f'value="{button.upper()}">{button}</button>' in browser.get("/").text
+        browser.post("/play/study/", data={"study": study, "action": button.upper()})
+        assert local.client.read_study(study).status == status
+    assert 'action="/play/study/"' not in browser.get("/").text
 
 
 def test_a_draft_takes_nobody(local: Local) -> None:

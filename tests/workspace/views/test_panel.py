@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 import time_machine
+from bs4 import BeautifulSoup
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
@@ -16,7 +17,7 @@ from studies.models import Event, Project, Study
 from tests.factories import NOON, launch_study, make_member, make_project, member_of_panel
 from tests.pages import signed_in, words_of
 from workspace.actions.sign_in import MAILS_TO_ADDRESS
-from workspace.tasks import mail_panel_link
+from workspace.tasks import mail_panel_links
 
 pytestmark = pytest.mark.django_db
 ANN = "ann@example.org"
@@ -25,7 +26,7 @@ ANN = "ann@example.org"
 @pytest.fixture(autouse=True)
 def _mail(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.MAIL_FROM = "lineup@example.org"
-    monkeypatch.setattr("workspace.tasks.mail_panel_link.delay_on_commit", mail_panel_link)
+    monkeypatch.setattr("workspace.tasks.mail_panel_links.delay_on_commit", mail_panel_links)
 
 
 @pytest.fixture
@@ -167,9 +168,40 @@ def test_the_page_shows_hours_and_pay(study: Study) -> None:
         **{"study": study, "annotator": member.annotator, "session": session, "reason": "decided", "currency": "USD"},
         **{"amount": Decimal("1.50"), "ordered_at": NOON, "state": Payment.State.PAID, "state_at": NOON},
     )
-    page = words_of(browser.get("/panel/"))
-    assert "12 minutes in 1 session. You earned USD 2.00; USD 1.50 is paid." in page
-    assert "12 min, 0 answers. You earned USD 2.00; USD 1.50 is paid." in page
+    table = BeautifulSoup(browser.get("/panel/").content, "html.parser").table
+    assert table is not None
+    rows = [" ".join(row.get_text(" ").split()) for row in table.select("tbody tr, tfoot tr")]
+    day = f"{session.arrived_at:%-d %B %Y}"
+    money = "US$\N{NO-BREAK SPACE}2.00 US$\N{NO-BREAK SPACE}1.50".replace("\N{NO-BREAK SPACE}", " ")
+    assert rows == [f"{study.title} {day} · Finished 12 0 {money}", f"Total 12 0 {money}"]
+
+
+@pytest.mark.parametrize(
+    ("language", "direction", "heading"),
+    [
+        ("es", None, "Tus estudios"),
+        ("eu", None, "Zure azterlanak"),
+        ("ar", "rtl", "دراساتك"),
+        ("de", None, "Your studies"),
+    ],
+)
+def test_pages_are_in_the_readers_language(language: str, direction: str | None, heading: str, study: Study) -> None:
+    member_of_panel(ANN, project=study.project)
+    browser = signed_in_by_link()
+    for reader in (Client(), browser):
+        page = reader.get("/panel/", headers={"accept-language": language})
+        html = BeautifulSoup(page.content, "html.parser")
+        assert html.html is not None
+        assert html.h1 is not None
+        assert (html.html["lang"], html.html.get("dir")) == (language if language != "de" else "en", direction)
+        assert html.h1.text == heading
+        assert "Accept-Language" in page["Vary"]
+
+
+def test_people_whom_an_owner_adds_get_a_mail_in_the_language_of_the_newest_open_study(project: Project) -> None:
+    launch_study(project, language="eu", instructions="Begiratu irudiei.")
+    signed_in(make_member(project, "owner")).post("/projects/birds/panel/", {"addresses": ANN})
+    assert mail.outbox[-1].subject == "Zure azterlanak"
 
 
 def test_strangers_and_removed_people_see_and_start_nothing(study: Study) -> None:

@@ -181,7 +181,7 @@ def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: 
     when = "last on 20 Nov, 12:00 UTC"
     link = "came with a link whose Prolific placeholders were not filled in."
     assert f"2,004 times (by at least 2 people, {when}) somebody {link}" in shown
-    assert f"1 time ({when}) somebody came when no place was left." in shown
+    assert "Once, on 20 Nov, 12:00 UTC, somebody came when no place was left." in shown
     # Places on Prolific can only be raised.
     assert "pause or stop the study on Prolific" in shown
     assert "without Prolific ids" not in shown

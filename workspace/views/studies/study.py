@@ -233,8 +233,10 @@ def _entry_problems(study: Study) -> list[str]:
 
 
 def _frequency(odd: SuspiciousArrivals) -> str:
-    times = "1 time" if odd.times == 1 else f"{odd.times:,} times"
-    last = f"last on {date_format(odd.last, 'j M, H:i')} UTC"
+    at = f"{date_format(odd.last, 'j M, H:i')} UTC"
+    if odd.times == 1:
+        return f"Once, on {at},"
+    times, last = f"{odd.times:,} times", f"last on {at}"
     if odd.people in {0, odd.times}:
         return f"{times} ({last})"
     people = "person" if odd.people == 1 else "people"
