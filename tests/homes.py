@@ -57,6 +57,7 @@ ONE_AFTER_ANOTHER = (
     "tests/annotation/paying/test_paying_faults.py",
     "tests/annotation/paying/test_payment_decisions.py",
     "tests/annotation/paying/test_send_payments.py",
+    "tests/annotation/paying/test_study_fee.py",
     "tests/annotation/recruiting/test_prolific_people.py",
     "tests/annotation/recruiting/test_prolific_studies.py",
     "tests/annotation/recruiting/test_submissions.py",

@@ -124,6 +124,7 @@ urlpatterns = [
     path("models/<int:pk>/delete/", models.delete, name="model_delete"),
     path("projects/<slug:slug>/training/", training.training_runs, name="project_training"),
     path("training/<int:pk>/", training.training_run, name="training_run"),
+    path("training/<int:pk>/card/", training.card, name="training_card"),
     path("training/<int:pk>/cancel/", training.cancel, name="training_cancel"),
     path("training/<int:pk>/resume/", training.resume, name="training_resume"),
     path("projects/<slug:slug>/pipelines/", pipelines.pipelines, name="project_pipelines"),

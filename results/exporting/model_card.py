@@ -58,9 +58,10 @@ class ModelCard:
 
     `recipe` to `departures`: of the recipe (`training.recipes.base`); `defaults`: the paper's values of its options.
     `base`, `spec`: of the model that training began with, and of the trained one (`predictions.scorers`). `weights`:
-    the identity of the trained weights. `seconds`: time on the device. `validation`: the best validation score from 0
-    to 1, of step `best_step`; None without a validation set; `measures`: what it is. `notes`: what people should know
-    about the training. `licence`: of the model, "" if nobody chose one.
+    the identity of the trained weights. `leaks`: part (training, validation) -> what the check for leaks found.
+    `seconds`: time on the device. `validation`: the best validation score from 0 to 1, of step `best_step`; None
+    without a validation set; `measures`: what it is. `notes`: what people should know about the training. `licence`: of
+    the model, "" if nobody chose one.
     """
 
     name: str
@@ -74,7 +75,7 @@ class ModelCard:
     spec: str
     weights: str
     data: TrainingData
-    leaks: LeakReport
+    leaks: Mapping[str, LeakReport]
     seed: int
     libraries: Mapping[str, str]
     hardware: str

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from annotation.actions.paying.study_fee import study_fee
 from annotation.models import Session
 from annotation.models.sessions import has_unlikely_times
 from results.actions.pseudonyms import name_annotators
@@ -29,6 +30,7 @@ COLUMNS = (
 @require_safe
 def page(request: HttpRequest, study: Study) -> HttpResponse:
     name_annotators(project=study.project)
+    fee = study_fee(study)
     context = {
         "study": study,
         "people": owed_page(study, page=request.GET.get("page")),
@@ -36,7 +38,8 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "all_simulated": all_simulated(Session.objects.filter(study=study)),
         "unlikely_times": Session.objects.filter(has_unlikely_times(), study=study).count(),
         "money": study_money(study),
-        "wages": study_wages(study),
+        "wages": study_wages(study, fee.percent),
+        "fee": fee,
         "elsewhere": reviewed_elsewhere(study),
         "may": may_do(request, study.project),
     }

@@ -15,8 +15,9 @@ from studies.models import Project
 from tests.factories import NOON
 from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 from training import tasks
+from training.actions.orders import note_trained
 from training.actions.runs import ExamplesFile, Wanted, note_prepared, request_run
-from training.messages import BEAT, PROGRESS, TRAINED, TRAINING, Order
+from training.messages import BEAT, PROGRESS, TRAINED, TRAINING, Order, Outcome, to_plain
 from training.models import TrainingRun
 from training.plan import CurvePoint, Plan, Progress, Result
 
@@ -92,6 +93,15 @@ def result(path: str, **changes: Any) -> Result:
         "seed": 0,
     }
     return Result(**fields | changes)
+
+
+def finish(run: TrainingRun) -> None:
+    """Let a worker report that the run's model is trained."""
+    spec = "open_clip:ViT-B-32-quickgelu/trained:vases-small-clip/small-clip.pt"
+    identity = ModelIdentity("OpenCLIP ViT-B-32-quickgelu", "small-clip.pt", WEIGHTS)
+    outcome = Outcome(result("small-clip.pt", spec=spec), identity, 90.0)
+    note_trained(run_id=run.pk, attempt=run.attempt, answer=to_plain(outcome), now=NOON)
+    run.refresh_from_db()
 
 
 def train_four_steps(

@@ -5,11 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from django.conf import settings
 from django.db.models import Count, Q, Sum
 
 from analytics.work.ledger import CENT
-from analytics.work.pay import platform_fee
 from annotation.actions.paying.order_payments import REWARDS, VOID
 from annotation.models import Payment, Submission
 from annotation.recruitment.prolific.statuses import SubmissionStatus
@@ -106,11 +104,6 @@ def _still_owed_to(line: SessionLine, ordered: Mapping[str, Decimal], status: st
         line.owed.amount(PayItem.WAITING) - ordered.get(Reason.WAITING, Decimal(0)),
     ]
     return sum((max(each, Decimal(0)) for each in missing), Decimal(0))
-
-
-def fee_of(amount: Decimal) -> Decimal:
-    """Return the platform's fee on an amount, as this site's settings say."""
-    return platform_fee(amount, settings.PLATFORM_FEE_PERCENT)
 
 
 def unsettled_numbers(project: Project) -> dict[str, int]:

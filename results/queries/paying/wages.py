@@ -61,8 +61,11 @@ def _limits(currency: str) -> tuple[Decimal, ...]:
     return PROLIFIC_HOURLY.get(currency, ())
 
 
-def study_wages(study: Study) -> StudyWages:
-    """Return the wages of the finished sessions of `study`, without those with unlikely times."""
+def study_wages(study: Study, fee_percent: Decimal | None = None) -> StudyWages:
+    """Return the wages of the finished sessions of `study`, without those with unlikely times.
+
+    fee_percent: None for the estimate of this site's settings.
+    """
     sessions = clocked_sessions(study)
     currency = study.design.pay.currency
     remotes = list(ProlificStudy.objects.filter(study=study).exclude(remote_id="").order_by("-created_at", "-pk"))
@@ -74,7 +77,7 @@ def study_wages(study: Study) -> StudyWages:
             open_places,
             bonuses=sum((each.bonuses for each in sessions), Decimal(0)),
             sessions=len(sessions),
-            fee_percent=settings.PLATFORM_FEE_PERCENT,
+            fee_percent=settings.PLATFORM_FEE_PERCENT if fee_percent is None else fee_percent,
         )
     return StudyWages(
         currency, two_clocks(sessions, _limits(currency)), minimum_hourly_pay(currency), to_finish, open_places

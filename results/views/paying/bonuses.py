@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions.paying.order_payments import CannotPay, order_payments
+from annotation.actions.paying.study_fee import StudyFee, study_fee
 from results.actions.pseudonyms import name_annotators
 from results.queries.paying.bonus_rules import (
     BadLine,
@@ -22,7 +23,6 @@ from results.queries.paying.bonus_rules import (
     plan_waiting,
     read_amount,
 )
-from results.queries.paying.study_money import fee_of
 from results.views.form_values import read_field
 from results.views.guards import may_do, signed_in_user, study_view
 from results.views.paying.review import tell_ordered
@@ -50,6 +50,7 @@ class Plan:
     """
 
     rule: str
+    fee_of: StudyFee
     bonuses: Sequence[PlannedBonus] = ()
     bad_lines: Sequence[BadLine] = ()
     problem: str = ""
@@ -66,7 +67,7 @@ class Plan:
 
     @property
     def fee(self) -> Decimal:
-        return fee_of(self.amount)
+        return self.fee_of.of(self.amount)
 
     @property
     def total(self) -> Decimal:
@@ -135,7 +136,7 @@ def _listed(plan: Plan) -> str:
 
 def _plan(request: HttpRequest, study: Study) -> Plan:
     rule = request.POST.get("rule", "")
-    plan = Plan(rule, fields={"rule": rule, "amount": read_field(request.POST, "amount")})
+    plan = Plan(rule, study_fee(study), fields={"rule": rule, "amount": read_field(request.POST, "amount")})
     amount = read_amount(plan.fields["amount"])
     if rule == "answers":
         plan.bonuses = plan_answers(study)

@@ -20,6 +20,7 @@ from annotation.actions.paying.order_payments import (
     order_payments,
     order_rewards,
 )
+from annotation.actions.paying.study_fee import study_fee
 from annotation.actions.paying.submission_decisions import RETURN_REASONS, ask_to_return, reject, undo_rejection
 from annotation.models import Payment, Session, SessionState
 from annotation.rejection_rules import CATEGORIES, LEAST_CHARACTERS, Rejection, rejection_problems
@@ -27,7 +28,6 @@ from annotation.tasks import send_project_payments
 from results.actions.pseudonyms import name_annotators
 from results.queries.paying.bonus_rules import LONGEST_NOTE, read_amount
 from results.queries.paying.review import ReviewedSession, ordered_at, review_of, reviewed_sessions
-from results.queries.paying.study_money import fee_of
 from results.queries.paying.switched_roles import reviewed_elsewhere
 from results.views.form_values import LONGEST_NUMBER, read_field
 from results.views.guards import may_do, signed_in_user, study_view
@@ -55,14 +55,15 @@ def review(request: HttpRequest, study: Study) -> HttpResponse:
         return render(request, "results/pay/_just_ordered.html", {"study": study, "just": just})
     name_annotators(project=study.project)
     found = review_of(study)
-    fee = fee_of(found.amount)
+    fee = study_fee(study)
     context = {
         "study": study,
         "review": found,
         "elsewhere": reviewed_elsewhere(study),
         "just": just,
         "fee": fee,
-        "with_fee": found.amount + fee,
+        "fee_amount": fee.of(found.amount),
+        "with_fee": found.amount + fee.of(found.amount),
         "may": may_do(request, study.project),
     }
     return render(request, "results/pay/review.html", context)
@@ -165,17 +166,19 @@ def _session_page(
     is_undoing: bool = False,
 ) -> HttpResponse:
     """Show a session. problem: with what was typed. planned: the amount of a bonus in the preview."""
+    fee = study_fee(study)
     context = {
         "study": study,
         "line": line,
-        "reward_with_fee": line.reward + fee_of(line.reward),
+        "fee": fee,
+        "reward_with_fee": line.reward + fee.of(line.reward),
         "reasons": RETURN_REASONS,
         "problem": problem,
         "typed": request.POST,
         "is_second": planned is not None,
         "planned": planned,
         "is_undoing": is_undoing,
-        "planned_with_fee": None if planned is None else planned + fee_of(planned),
+        "planned_with_fee": None if planned is None else planned + fee.of(planned),
         "may": may_do(request, study.project),
     }
     return render(request, "results/pay/session.html", context, status=409 if problem else 200)

@@ -81,6 +81,12 @@ class Stage:
             self.local.later(minutes=1)
             self.send()
 
+    def settle(self) -> None:
+        """Let 20 minutes pass in five runs: claims are stale after five minutes, and bulk approvals lost after ten."""
+        for minutes in (6, 6, 6, 1, 1):
+            self.local.later(minutes=minutes)
+            self.send()
+
     def states(self) -> list[str]:
         return list(Payment.objects.order_by("session_id", "pk").values_list("state", flat=True))
 

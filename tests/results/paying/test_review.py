@@ -15,7 +15,7 @@ from tests.pages import signed_in, words_of
 from tests.prolific import CODES
 
 PAGE = "/studies/vases/birds-step-3/review/"
-QUERIES = 20
+QUERIES = 21
 State = Payment.State
 PART = bodies.CompletionCode(code="CPART1XY", code_type="OTHER", actor="researcher", actions=(bodies.PayInPart(),))
 
@@ -33,8 +33,8 @@ def test_all_that_are_unmarked_are_approved_at_once_and_marked_ones_stay(paying:
     )
     Submission.objects.filter(session=paying.sessions[2]).update(flag=Submission.Flag.WRONG_CODE)
     page = owner.get(PAGE)
-    # A third of 4.00 is the fee: 33.33 % of it.
-    assert "USD 4.00, plus about USD 1.33 for Prolific’s fee: <strong>USD 5.33</strong>" in words_of(page)
+    # A third of 4.00 is the fee.
+    assert "USD 4.00, plus USD 1.33 for fee and taxes, as Prolific says: <strong>USD 5.33</strong>" in words_of(page)
     assert "Unlikely times" in words_of(page)
     assert "Another code than the one shown here" in words_of(page)
     form = BeautifulSoup(page.content, "html.parser").select_one("form:has(input[name=session])")

@@ -64,9 +64,9 @@ def test_the_study_that_they_worked_for_leads_to_where_they_are_paid(
     switched: Switched, owner: Client, page: str
 ) -> None:
     shown = owner.get(f"/studies/vases/best-vase/{page}/").content.decode()
-    assert "Paid in step-4" in shown
+    assert "Reviewed and paid in step-4" in shown
     assert f'href="/studies/vases/step-4/review/{switched.left.pk}/"' in shown
-    assert "Paid in" not in owner.get(f"/studies/vases/step-4/{page}/").content.decode()
+    assert "Reviewed and paid in" not in owner.get(f"/studies/vases/step-4/{page}/").content.decode()
 
 
 def test_what_was_ordered_there_is_no_longer_owed_here(switched: Switched) -> None:

@@ -195,6 +195,7 @@ PRIVATE = {
     "/projects/birds/training/": changing((FINE, 409), viewer=(FINE, 403)),
     # One that was cancelled: there is nothing to cancel, and one can go on with it.
     "/training/1/": all_alike(LOOK),
+    "/training/1/card/": all_alike((ELSEWHERE, NOT_ALLOWED)),
     "/training/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/training/1/resume/": changing((ELSEWHERE, ELSEWHERE)),
     "/projects/birds/near-duplicates/": all_alike(LOOK),

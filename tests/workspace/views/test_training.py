@@ -11,7 +11,7 @@ from results.models import StoredChart
 from studies.models import Project
 from tests.factories import NOON, make_member, make_person, make_project
 from tests.pages import signed_in, words_of
-from tests.training.site import accept_vases, progress, waiting_run
+from tests.training.site import accept_vases, finish, progress, waiting_run
 from training.actions import orders
 from training.messages import Report, to_plain
 from training.models import TrainingRun
@@ -141,6 +141,18 @@ def test_a_viewer_looks_and_a_stranger_finds_nothing(project: Project) -> None:
     assert stranger.get(address).status_code == stranger.get(PAGE).status_code == 404
     run.refresh_from_db()
     assert run.state == "waiting"
+
+
+def test_the_card_of_a_trained_model_is_downloaded(editor: Client, project: Project) -> None:
+    run = waiting_run(project)
+    address = f"/training/{run.pk}/card/"
+    assert "is not trained yet" in words_of(editor.get(address, follow=True))
+    finish(run)
+    assert address in editor.get(f"/training/{run.pk}/").content.decode()
+    answer = editor.get(address)
+    assert answer["Content-Disposition"] == 'attachment; filename="small-clip-README.md"'
+    assert "# small-clip" in answer.content.decode()
+    assert signed_in(make_person("stranger")).get(address).status_code == 404
 
 
 def test_a_trained_model_is_offered_in_its_project_alone(editor: Client, project: Project) -> None:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from background.tasks import send
+from results.actions.model_cards import write_model_card
 from results.actions.training_data import find_training_data
 from results.reports.training_curves import curve_charts
 from results.views.charts import stored_charts
@@ -139,6 +140,20 @@ def training_run(request: HttpRequest, run: TrainingRun) -> HttpResponse:
         "may": may_do(request, run.project),
     }
     return render(request, "workspace/training/run.html", context)
+
+
+@_run_view(Verb.VIEW)
+@require_safe
+def card(request: HttpRequest, run: TrainingRun) -> HttpResponse:
+    """Download the model card of a trained model."""
+    try:
+        text = write_model_card(run=run)
+    except CannotTrain as error:
+        messages.error(request, str(error))
+        return redirect("training_run", run.pk)
+    response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{run.name}-README.md"'
+    return response
 
 
 @_run_view(Verb.PREDICT)
