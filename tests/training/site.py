@@ -85,7 +85,8 @@ def result(path: str, **changes: Any) -> Result:
         "score": 0.75,
         "best_step": 4,
         "steps": 4,
-        "curve": [CurvePoint(step, {"loss": 1.0 / step}) for step in (1, 2, 3, 4)],
+        # The score of a step may be a point of its own.
+        "curve": [*(CurvePoint(step, {"loss": 1.0 / step}) for step in (1, 2, 3, 4)), CurvePoint(2, score=0.5)],
         "recipe_version": "1",
         "options": {"epochs": 2},
         "libraries": {"torch": "2.9"},

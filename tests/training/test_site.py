@@ -105,11 +105,19 @@ def test_reports_come_twice_and_in_any_order() -> None:
     run = waiting_run(make_project())
     with sent_orders():
         send_due(run_id=run.pk, now=NOON)
-    for told in (report(2, seconds=2), report(1, seconds=1), report(2, seconds=2), report(3, seconds=5)):
+    scored = report(3, seconds=5, score=0.5)
+    for told in (
+        report(2, seconds=2),
+        report(1, seconds=1),
+        report(2, seconds=2),
+        scored,
+        report(4, seconds=5, score=0.5),
+    ):
         orders.note_progress(run_id=run.pk, attempt=1, report=told, now=NOON)
     run.refresh_from_db()
-    assert (run.state, run.step, run.seconds, run.losses["loss"]) == ("training", 3, 5, 1 / 3)
-    assert list(run.curve.values_list("step", flat=True)) == [1, 2, 3]
+    assert (run.state, run.step, run.seconds, run.losses["loss"]) == ("training", 4, 5, 1 / 4)
+    # A score is repeated by later reports.
+    assert list(run.curve.values_list("step", "score")) == [(1, None), (2, None), (3, 0.5), (4, None)]
 
 
 def test_the_time_of_a_lost_worker_counts_and_another_is_asked() -> None:
