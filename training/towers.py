@@ -163,7 +163,23 @@ def load_towers(spec: str, families: Sequence[str], device: str = "") -> Towers:
         raise CannotTrain(str(error)) from error
     chosen = torch.device(device) if device else scorer.library.device  # type: ignore[attr-defined]
     if isinstance(scorer, OpenClip) and hasattr(scorer.library.model, "logit_scale"):
+        _check_preprocessing(spec, scorer.library.model)
         return OpenClipTowers(spec, scorer, chosen)
     if isinstance(scorer, HuggingFaceTowers) and scorer.library.model.config.model_type == "clip":
         return HuggingFaceClipTowers(spec, scorer, chosen)
     raise CannotTrain(f"{spec} is no CLIP: it has no two towers with one scale. Begin with a CLIP.")
+
+
+def _check_preprocessing(spec: str, model: Any) -> None:
+    """Raise CannotTrain if a tag prepares images in a way that a file of the trained weights could not tell."""
+    from dataclasses import asdict
+
+    from open_clip.transform import PreprocessCfg
+
+    known, usual = getattr(model.visual, "preprocess_cfg", {}), asdict(PreprocessCfg())
+    other = sorted(name for name in known if name != "size" and known[name] != usual[name])
+    if other:
+        raise CannotTrain(
+            f"{spec} prepares images in its own way ({', '.join(other)}), which OpenCLIP forgets when it loads weights "
+            "from a file. Begin with weights of another tag, such as openai."
+        )

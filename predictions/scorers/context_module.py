@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from predictions.feeder import NoPicture, OpenPicture
-from predictions.scorers.base import CannotLoad, ModelIdentity, first_line, require_library
+from predictions.scorers.base import CannotLoad, ModelIdentity, first_line, require_library, trained_path
 from predictions.scorers.batches import BatchedScorer, in_batches
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.torch_models import digest_of_weights
@@ -135,7 +135,7 @@ def load(rest: str) -> InContext:
     # Here, because the registry imports every family only by its name.
     from predictions.scorers import scorer_of
 
-    path = Path(rest.removeprefix(VIDEO))
+    path = Path(trained_path(rest.removeprefix(VIDEO)))
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
         module = make_module(**content[SHAPE])

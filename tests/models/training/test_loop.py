@@ -275,6 +275,15 @@ def test_weights_with_quick_gelu_are_loaded_with_it(base: str, folder: Path, mon
     assert result.spec == f"open_clip:tiny-test-quickgelu/{folder / 'tiny.pt'}"
 
 
+def test_images_that_a_tag_prepares_in_its_own_way(base: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import open_clip
+
+    tag = {"file": base.partition("/")[2], "mean": (0.5, 0.5, 0.5), "std": (0.5, 0.5, 0.5)}
+    monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny-test", {"other": tag})
+    with pytest.raises(CannotTrain, match=r"prepares images in its own way \(mean, std\)"):
+        run(plan("open_clip:tiny-test/other"), folder)
+
+
 def missing(name: str) -> Image.Image:
     if name == SOME[3].images[0]:
         raise NoPicture("The file is not there.")
