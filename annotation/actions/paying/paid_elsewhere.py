@@ -65,12 +65,12 @@ def note_rewards(*, study: Study, by: Actor, now: datetime) -> int:
 
 def note_screen_outs(submissions: QuerySet[Submission], now: datetime) -> None:
     """Add people whom Prolific has paid for being screened out: the draft that an owner published ordered it."""
-    found = unrecorded(submissions.filter(status=S.SCREENED_OUT))
-    for submission in found:
-        pay = screen_out_pay(submission.prolific_study.details)
+    screened_out = submissions.filter(status=S.SCREENED_OUT)
+    for row in {each.prolific_study for each in unrecorded(screened_out)}:
+        pay = screen_out_pay(row.details)
         if pay is not None:
-            its = Submission.objects.filter(pk=submission.pk)
-            _add(submission.prolific_study.study, Reason.SCREEN_OUT, its, pay, SCREENED_OUT, TIMETABLE, now)
+            its = screened_out.filter(prolific_study=row)
+            _add(row.study, Reason.SCREEN_OUT, its, pay, SCREENED_OUT, TIMETABLE, now)
 
 
 def note_amount(*, submission: Submission, amount: Decimal, by: Actor, now: datetime) -> None:

@@ -1,21 +1,39 @@
 """Parts and screen-outs that Prolific paid without an order here: the books can be made equal."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from annotation.actions.ending.platform_outcome import code_for
+from annotation.actions.paying.compare_with_platform import last_result, request_check
 from annotation.actions.paying.order_payments import CannotPay
 from annotation.actions.paying.paid_elsewhere import note_amount
-from annotation.actions.paying.send_payments import projects_to_pay
-from annotation.models import Payment, SessionState, Submission
+from annotation.actions.paying.send_payments import projects_to_pay, send_project
+from annotation.actions.recruiting import prolific_studies
+from annotation.actions.recruiting.prolific_draft import ScreenOut
+from annotation.actions.recruiting.submissions import read_study
+from annotation.models import Payment, ProlificAccount, Session, SessionState, Submission
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import Connection
+from background.sealed_secrets import seal
+from simulation.prolific_double.server import WORKSPACE
 from studies.models import Event
 from tests.annotation.paying.stage import Stage, stage
-from tests.factories import TESTS, make_submission, sit_down
+from tests.factories import (
+    NOON,
+    PROLIFIC_DRAFT,
+    TESTS,
+    launch_study,
+    make_person,
+    make_project,
+    make_submission,
+    sit_down,
+)
+from tests.jobs import run_now
 from tests.prolific import CODES, TOKEN
 
 pytestmark = pytest.mark.django_db
@@ -59,6 +77,36 @@ def test_who_was_screened_out_stands_in_the_ledger_within_a_minute(paying: Stage
     assert (row.amount, row.currency, row.ordered_by) == (Decimal("0.50"), "USD", None)
     assert Event.objects.filter(what="rewards noted").count() == 1
     assert projects_to_pay() == []
+
+
+def test_who_fails_the_practice_here_is_screened_out_there_and_the_books_agree(tmp_path: Path) -> None:
+    """From the draft to the comparison: 0.50 for one person who failed."""
+    with stage(tmp_path, people=1) as paying:
+        owner = make_person("olga")
+        asked = [{"instance": "vase-2", "right": "candidate-0"}]
+        practice = {"questions": asked, "pass": 1, "rounds": 1}
+        study = launch_study(make_project("birds"), instances=3, practice=practice)
+        ProlificAccount.objects.create(
+            project=study.project, sealed_token=seal(TOKEN), user_id="5f00", workspace_id=WORKSPACE, saved_at=NOON
+        )
+        draft = replace(PROLIFIC_DRAFT, screen_out=ScreenOut(Decimal("0.50"), 5))
+        row = prolific_studies.write_draft(study=study, draft=draft, by=owner, now=NOON)
+        prolific_studies.publish(prolific_study=row, by=owner, now=NOON)
+        row.refresh_from_db()
+        id_ = paying.local.opened(row.remote_id, "5f0000000000000000000001")
+        session = sit_down(study, "5f0000000000000000000001", state=SessionState.FAILED_CHECKS, **Session.seal_id(id_))
+        code = code_for(session=session, now=NOON)
+        assert paying.local.play("complete", submission=id_, code=code)["status"] == "SCREENED OUT"
+        read_study(study=row.pk, now=paying.now())
+        submission = Submission.objects.get(prolific_study=row)
+        assert (submission.status, submission.flag, submission.session) == ("SCREENED OUT", "", session)
+        send_project(project=study.project, now=paying.now)
+        assert [str(payment.amount) for payment in Payment.objects.filter(study=study)] == ["0.50"]
+        job, _ = request_check(project=study.project, by=owner, now=paying.now())
+        assert run_now(job).error == ""
+        done = last_result(study.project)
+        assert done is not None
+        assert (done.step["compared"], done.step["differences"]) == (1, [])
 
 
 def test_a_part_that_was_paid_on_prolific_is_entered_up_to_what_prolific_tells(paying: Stage) -> None:
