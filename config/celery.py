@@ -32,6 +32,7 @@ PERIODIC = {
     "send again what models were to score": ("predictions.send_again", EVERY_MINUTE, 60),
     "send again what models were to make": ("making.send_again", EVERY_MINUTE, 60),
     "ask again who was to train": ("training.send_again", EVERY_MINUTE, 60),
+    "delete examples that nobody trains on": ("training.discard_examples", EVERY_HOUR, None),
     "look for near duplicates of new pictures": ("predictions.look_for_near_duplicates", EVERY_FIVE_MINUTES, 300),
     "make exports that the version before was asked for": ("results.resume_exports", EVERY_FIVE_MINUTES, None),
     "send what webhooks are to be told": ("workspace.deliver", EVERY_MINUTE, 60),

@@ -146,8 +146,13 @@ def _half() -> str | None:
     return PRECISIONS[precision]
 
 
+# Celery takes the working directory off the path once it has found this module, but rooms are imported later too.
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))
+
+
 def _make() -> tuple[Celery[Any], OpenPicture, str | None, "VectorStore | None"]:
-    folder = Path(read("DATA_DIR", str(Path(__file__).resolve().parent.parent / "var")))
+    folder = Path(read("DATA_DIR", str(ROOT / "var")))
     url = read("CELERY_BROKER_URL", EMBEDDED_URL)
     # No fixups: if DJANGO_SETTINGS_MODULE is set by accident, Celery would load Django. Not the current application of
     # a process that has another one.

@@ -130,6 +130,11 @@ class TrainingRun(models.Model):
         """The data that it is trained on, in a few words."""
         return f"release {self.release_name}" if self.source == self.Source.RELEASE else "accepted items"
 
+    @property
+    def has_examples(self) -> bool:
+        """Whether the files of its examples are there: not before they are prepared, nor long after its end."""
+        return bool(self.files) and all(part["file"] for part in self.files.values())
+
     def count(self, part: str) -> int:
         """Return the number of examples of a part; 0 before they are prepared."""
         return int(self.files.get(part, {}).get("examples", 0))

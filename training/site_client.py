@@ -14,6 +14,8 @@ from training.messages import Order
 TIMEOUT_SECONDS = 30
 CHUNK = 1 << 20
 GONE = 410
+# A site that is started again answers within a minute.
+PATIENCE = urllib3.Retry(6, redirect=0, status_forcelist=[502, 503, 504], backoff_factor=1, raise_on_status=False)
 
 
 class Stopped(Exception):
@@ -32,7 +34,7 @@ def fetch_examples(order: Order, part: str, file: Path) -> None:
     unfinished = file.with_suffix(".unfinished")
     address = f"{order['site']}/worker/training/examples/{part}"
     try:
-        answer = _get(order, address, stream=True)
+        answer = _get(order, address, stream=True, retries=PATIENCE)
         try:
             if answer.status == GONE:
                 raise Stopped
@@ -61,12 +63,12 @@ def _advise(order: Order, problem: str) -> str:
 def is_wanted(order: Order) -> bool:
     """Return whether the site still wants this worker to train; True while the site is down."""
     with suppress(urllib3.exceptions.HTTPError):
-        answer = _get(order, f"{order['site']}/worker/training/state", stream=False)
+        answer = _get(order, f"{order['site']}/worker/training/state", stream=False, retries=False)
         return answer.status != GONE
     return True
 
 
-def _get(order: Order, address: str, *, stream: bool) -> urllib3.BaseHTTPResponse:
+def _get(order: Order, address: str, *, stream: bool, retries: urllib3.Retry | bool) -> urllib3.BaseHTTPResponse:
     parts = urlsplit(address)
     proxy = "" if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme, "")
     web = urllib3.ProxyManager(proxy) if proxy else urllib3.PoolManager()
@@ -77,7 +79,7 @@ def _get(order: Order, address: str, *, stream: bool) -> urllib3.BaseHTTPRespons
         address,
         headers=headers,
         redirect=False,
-        retries=False,
+        retries=retries,
         timeout=TIMEOUT_SECONDS,
         preload_content=not stream,
     )

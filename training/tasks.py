@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from background.decorator import task
-from training.actions import orders
+from training.actions import examples, orders
 from training.messages import BEAT, PROGRESS, TRAINED
 
 
@@ -37,3 +37,8 @@ def send_again() -> None:
     now = timezone.now()
     for run in orders.silent_runs(now=now):
         orders.send_due(run_id=run.pk, now=now)
+
+
+@task(name="training.discard_examples", minutes=10)
+def discard_examples() -> None:
+    examples.discard_old(now=timezone.now())

@@ -48,22 +48,22 @@ def train(*, order: Order) -> None:
     with _beating(order):
         try:
             answer = in_words(lambda: _outcome(order))
-        except Stopped:
-            logger.info("training run %s is stopped", order["run"])
-            return
         except SourceUnavailable as error:
             answer = {"error": f"{error} Then resume."}
-    _answer(TRAINED, order, answer=answer)
+    if answer:
+        _answer(TRAINED, order, answer=answer)
 
 
 def _outcome(order: Order) -> Mapping[str, Any]:
+    """Return what to answer; nothing where the site no longer waits for this worker."""
     began = time.monotonic()
     try:
         return to_plain(_train(order, lambda: time.monotonic() - began))
     except (CannotTrain, CannotFetch) as error:
         return {"error": str(error)}
-    except TrainingCancelled as error:
-        raise Stopped from error
+    except (TrainingCancelled, Stopped):
+        logger.info("training run %s is stopped", order["run"])
+        return {}
     except OutOfMemory:
         return {
             "error": "The device is out of memory, even for the smallest part of a batch. Use a larger device or a "

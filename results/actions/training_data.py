@@ -42,6 +42,7 @@ from training.tasks import send_order
 HELD_OUT_PERCENT = 10
 HELD_OUT = "held out"
 REPORT_EVERY = 500
+OTHER_TEST_SET = "a released test set of another project"
 
 
 def find_training_data(project: Project, release: str) -> TrainingData:
@@ -102,17 +103,27 @@ def _rows(run: TrainingRun) -> Iterable[AcceptedInstance]:
 
 
 def released_items(project: Project, usable: Collection[str]) -> Iterator[Item]:
-    """Yield the items of the releases of `project` that are of other splits than those `usable`. Raises CannotTrain."""
-    for release in project.releases.exclude(file="").order_by("pk"):
+    """Yield the released items of this site that are of other splits than those `usable`. Raises CannotTrain.
+
+    Items without a split are for tests, as exports name them, but in the releases of `project`. Members of `project`
+    learn of another project only that it has a test set.
+    """
+    for release in (
+        Release.objects.select_related("project").exclude(file="").exclude(project__is_demo=True).order_by("pk")
+    ):
+        is_own = release.project_id == project.pk
+        named = f"the release {release.name}" if is_own else "a release of another project"
+        slug = release.project.slug
         try:
             for row in frozen_rows(release, "instances"):
-                if row.split.lower() not in usable:
-                    instance = instance_id(project.slug, row.key)
-                    yield item_of(row, f"release {release.name}: {row.name}", instance)
+                split = row.split.lower()
+                if split not in usable or not (split or is_own):
+                    name = f"release {release.name}: {row.name}" if is_own else OTHER_TEST_SET
+                    yield item_of(row, name, instance_id(slug, row.key))
         except OSError as error:
             raise CannotTrain(
-                f"The storage has lost the rows of the release {release.name}, so nobody can tell whether its test set "
-                "leaks. Restore the file from a backup."
+                f"The storage has lost the rows of {named}, so nobody can tell whether its test set leaks. Restore the "
+                "file from a backup."
             ) from error
 
 

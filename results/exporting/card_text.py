@@ -40,6 +40,7 @@ class PredictionModel:
     caption_rule: str
     about: str
     conditions: str
+    trained_here: bool | None
 
 
 def dataset_card(

@@ -165,6 +165,7 @@ PREDICTION = (
         "ones; declared: from a file that names no images, so this cannot be verified.",
     ),
     Column("conditions", "sc:Text", "Digest of the conditions of the computation; empty for scores from a file."),
+    Column("trained_here", "sc:Text", "Whether the model was trained on data of this project, true or false."),
 )
 # Where `scores` is a list or an object.
 TYPED_PREDICTION = tuple(column for column in PREDICTION if column.name != "scores")

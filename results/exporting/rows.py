@@ -207,6 +207,7 @@ class GivenPrediction:
     `content_hash`: SHA-256 of what the model was shown (`studies.kinds.content_hash`), "" if a file of answers names no
     pictures. `about`: how it compares with people's questions: VERIFIED, SUPERSEDED, DECLARED or MISMATCHED, or "" in a
     release frozen by an older version. `conditions`: digest of its conditions, "" if it comes from a file.
+    `trained_here`: whether the model was trained on data of the project; None in a release frozen by an older version.
     """
 
     task: str
@@ -222,6 +223,7 @@ class GivenPrediction:
     content_hash: str = ""
     about: str = ""
     conditions: str = ""
+    trained_here: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def test_every_setting_in_it_is_one_of_the_readme(compose: dict[str, Any]) -> No
 
 def test_the_worker_with_models_is_given_no_database_and_no_key(compose: dict[str, Any]) -> None:
     worker = compose["services"]["gpu-worker"]
-    assert set(worker["environment"]) == {"CELERY_BROKER_URL_FILE", "LINEUP_IMAGES"}
+    assert set(worker["environment"]) == {"CELERY_BROKER_URL_FILE", "LINEUP_IMAGES", "LINEUP_TRAINED"}
     assert worker["secrets"] == ["broker_url"]
     assert "data:/data:ro" in worker["volumes"]
 

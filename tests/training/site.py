@@ -85,7 +85,8 @@ def result(path: str, **changes: Any) -> Result:
         "score": 0.75,
         "best_step": 4,
         "steps": 4,
-        "curve": [CurvePoint(step, {"loss": 1.0 / step}) for step in (1, 2, 3, 4)],
+        # The score of a step may be a point of its own.
+        "curve": [*(CurvePoint(step, {"loss": 1.0 / step}) for step in (1, 2, 3, 4)), CurvePoint(2, score=0.5)],
         "recipe_version": "1",
         "options": {"epochs": 2},
         "libraries": {"torch": "2.9"},
@@ -126,7 +127,7 @@ def worker_here(client: Client, train: Callable[..., Result] = train_four_steps)
     """Let the worker's module train in this process: it reaches the site through `client`, which runs its answers."""
     from training import worker
 
-    def get(order: Order, address: str, *, stream: bool) -> Any:
+    def get(order: Order, address: str, **_: Any) -> Any:
         answer = client.get(address.removeprefix(order["site"]), headers={"authorization": f"Bearer {order['key']}"})
         body = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
         return SimpleNamespace(status=answer.status_code, stream=lambda _: [body], release_conn=lambda: None)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.core.management.base import CommandError
@@ -20,6 +21,7 @@ from tests.factories import NOON, make_model, make_person, make_project
 from tests.jobs import run_now
 from tests.training.site import PLAN, WEIGHTS, accept_vases, progress, result, sent_orders, waiting_run, worker_here
 from training.actions import orders
+from training.actions.examples import discard_old
 from training.actions.orders import LOST_AFTER, MOST_FRUITLESS, send_due, silent_runs
 from training.actions.runs import cancel_run, request_run, resume_run
 from training.errors import CannotTrain
@@ -103,11 +105,19 @@ def test_reports_come_twice_and_in_any_order() -> None:
     run = waiting_run(make_project())
     with sent_orders():
         send_due(run_id=run.pk, now=NOON)
-    for told in (report(2, seconds=2), report(1, seconds=1), report(2, seconds=2), report(3, seconds=5)):
+    scored = report(3, seconds=5, score=0.5)
+    for told in (
+        report(2, seconds=2),
+        report(1, seconds=1),
+        report(2, seconds=2),
+        scored,
+        report(4, seconds=5, score=0.5),
+    ):
         orders.note_progress(run_id=run.pk, attempt=1, report=told, now=NOON)
     run.refresh_from_db()
-    assert (run.state, run.step, run.seconds, run.losses["loss"]) == ("training", 3, 5, 1 / 3)
-    assert list(run.curve.values_list("step", flat=True)) == [1, 2, 3]
+    assert (run.state, run.step, run.seconds, run.losses["loss"]) == ("training", 4, 5, 1 / 4)
+    # A score is repeated by later reports.
+    assert list(run.curve.values_list("step", "score")) == [(1, None), (2, None), (3, 0.5), (4, None)]
 
 
 def test_the_time_of_a_lost_worker_counts_and_another_is_asked() -> None:
@@ -194,6 +204,34 @@ def test_a_cancelled_run_stops_its_worker_and_goes_on_later(
     assert sent[0]["folder"] == sent[1]["folder"]
     told = Event.objects.filter(what__startswith="training").order_by("pk")
     assert [event.what for event in told] == ["training requested", "training cancelled", "training resumed"]
+
+
+def test_examples_are_deleted_once_nobody_needs_them_and_prepared_again_for_who_resumes() -> None:
+    project = make_project()
+    done, stopped, lately, waiting = (waiting_run(project, name=f"run-{number}") for number in range(4))
+    for run in (done, stopped, lately, waiting):
+        run.files = {"training": {"file": default_storage.save("training/e.jsonl", ContentFile("{}")), "sha256": "0"}}
+        run.save()
+    old = {"state": "failed", "error": "It was.", "finished_at": NOON - timedelta(days=8)}
+    for run, changes in (
+        (done, {"state": "done", "finished_at": NOON}),
+        (stopped, old),
+        (lately, old | {"finished_at": NOON}),
+    ):
+        TrainingRun.objects.filter(pk=run.pk).update(**changes)
+    discard_old(now=NOON)
+    discard_old(now=NOON)
+    kept = [run for run in TrainingRun.objects.order_by("pk") if run.has_examples]
+    assert kept == [lately, waiting]
+    assert [default_storage.exists(run.files["training"]["file"]) for run in (done, stopped, *kept)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    stopped.refresh_from_db()
+    assert resume_run(run=stopped, by="test", now=NOON) is not None
+    assert stopped.state == "preparing"
 
 
 def test_nobody_without_a_key_reads_examples(client: Client) -> None:

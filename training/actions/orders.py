@@ -114,7 +114,9 @@ def note_progress(*, run_id: int, attempt: int, report: Mapping[str, Any], now: 
     if run is None:
         return
     progress = told.progress
-    _store_points(run, [CurvePoint(progress.step, progress.losses, progress.score)])
+    # A report repeats the last score, which the points of the curve do not.
+    is_new = progress.score is not None and progress.score != run.score
+    _store_points(run, [CurvePoint(progress.step, progress.losses, progress.score if is_new else None)])
     if run.state not in TrainingRun.WITH_WORKERS or attempt != run.attempt:
         return
     _note_alive(run, now)
@@ -137,12 +139,14 @@ def _add_seconds(run: TrainingRun, seconds: float) -> None:
 
 def _store_points(run: TrainingRun, points: Iterable[CurvePoint]) -> None:
     """Store the points of a curve that are numbers, each step once."""
-    found = [
-        TrainingPoint(run=run, step=point.step, losses=dict(point.losses), score=point.score)
-        for point in points
-        if (point.losses or point.score is not None) and all(map(isfinite, [*point.losses.values(), point.score or 0]))
-    ]
-    TrainingPoint.objects.bulk_create(found, ignore_conflicts=True, batch_size=BATCH)
+    found: dict[int, TrainingPoint] = {}
+    for point in points:
+        if all(map(isfinite, [*point.losses.values(), point.score or 0])):
+            row = found.setdefault(point.step, TrainingPoint(run=run, step=point.step))
+            row.losses |= point.losses
+            row.score = row.score if point.score is None else point.score
+    rows = [row for row in found.values() if row.losses or row.score is not None]
+    TrainingPoint.objects.bulk_create(rows, ignore_conflicts=True, batch_size=BATCH)
 
 
 @transaction.atomic
@@ -160,6 +164,8 @@ def note_trained(*, run_id: int, attempt: int, answer: Mapping[str, Any], now: d
         if attempt == run.attempt:
             _fail(run, str(answer["error"]), now)
         return
+    # The whole curve, whatever reports were lost.
+    run.curve.all().delete()
     _store_points(run, outcome.result.curve)
     if attempt == run.attempt:
         _add_seconds(run, outcome.seconds)

@@ -173,9 +173,9 @@ def resume_run(*, run: TrainingRun, by: Actor, now: datetime) -> Job | None:
     Returns the job to send if its examples are not prepared yet; otherwise a worker is to be asked.
     """
     stopped = TrainingRun.objects.filter(pk=run.pk, state__in=(TrainingRun.State.FAILED, TrainingRun.State.CANCELLED))
-    state = TrainingRun.State.WAITING if run.files else TrainingRun.State.PREPARING
+    state = TrainingRun.State.WAITING if run.has_examples else TrainingRun.State.PREPARING
     if not stopped.update(state=state, error="", finished_at=None, sent_at=None, beat_at=None, fruitless=0):
         raise CannotTrain("There is nothing to resume: the training run has not stopped.")
     record(project=run.project, what=What.TRAINING_RESUMED, by=by, now=now, **_event_details(run))
     run.refresh_from_db()
-    return None if run.files else _queue(run, by, now)
+    return None if run.has_examples else _queue(run, by, now)

@@ -34,6 +34,8 @@ from studies.actions.projects.members import owners_of
 from studies.actions.studies import change_state
 from studies.errors import StudyError
 from studies.models import UNDER_WAY, Import, InstanceImage, Project, ProjectDeletion, Study, StudyState, Upload
+from training.actions.examples import delete_examples
+from training.models import TrainingRun
 from workspace.actions.uploaded_images import delete_uses
 from workspace.mail import send_deletion_done
 from workspace.models import HubDownload, HubPush, UploadedImage
@@ -158,7 +160,8 @@ def _begin(deletion: ProjectDeletion, now: datetime) -> None:
 
 def _cancel_jobs(project: Project, now: datetime) -> bool:
     """Cancel the unfinished jobs of `project`; return whether any still runs."""
-    rows = (model.objects.filter(project=project, job__isnull=False) for model in (Import, Export, HubPush, Pipeline))
+    with_jobs = (Import, Export, HubPush, Pipeline, TrainingRun)
+    rows = (model.objects.filter(project=project, job__isnull=False) for model in with_jobs)
     downloads = HubDownload.objects.filter(upload__project=project, job__isnull=False)
     known = [pk for each in (*rows, downloads) for pk in each.values_list("job", flat=True)]
     unfinished = Job.objects.filter(Q(pk__in=known) | Q(arguments__project=project.pk), state__in=UNFINISHED)
@@ -291,6 +294,8 @@ def _delete_files_of(row: Model) -> None:
         default_storage.delete(row.file)
     elif isinstance(row, Import) and row.problems_file:
         default_storage.delete(row.problems_file)
+    elif isinstance(row, TrainingRun):
+        delete_examples(row)
 
 
 def _delete_rows(batch: Sequence[Model]) -> list[str]:

@@ -27,6 +27,7 @@ class PredictionsParquet(ParquetWriter):
 
         types = {
             "is_right": pa.bool_(),
+            "trained_here": pa.bool_(),
             "scores": pa.list_(pa.struct([("option", pa.string()), ("score", pa.float64())])),
         }
         return pa.schema([(name, types.get(name, pa.string())) for name in PREDICTION_COLUMNS])

@@ -302,7 +302,7 @@ _MODEL_NAMES = ("model__name", "model__version", "model__weights")
 _ASKED = ("kind", "variant", "caption_rule")
 _PREDICTION_FIELDS = (
     *("instance__key", *_MODEL_NAMES, *_ASKED),
-    *("is_right", "scores", "content_hash", "conditions__digest", "problem"),
+    *("is_right", "scores", "content_hash", "conditions__digest", "problem", "model__is_trained_here"),
 )
 
 
@@ -314,7 +314,7 @@ def _prediction_rows(predictions: QuerySet[Prediction], stale: Set[int]) -> Iter
 
 
 def _given_prediction(key: str, name: str, version: str, weights: str, *rest: Any, about: str) -> GivenPrediction:
-    kind, variant, caption_rule, is_right, scores, content_hash, conditions, problem = rest
+    kind, variant, caption_rule, is_right, scores, content_hash, conditions, problem, trained_here = rest
     if problem:
         about, is_right = MISMATCHED, None
     elif about == VERIFIED and not content_hash:
@@ -333,6 +333,7 @@ def _given_prediction(key: str, name: str, version: str, weights: str, *rest: An
         content_hash=content_hash,
         about=about,
         conditions=conditions or "",
+        trained_here=trained_here,
     )
 
 

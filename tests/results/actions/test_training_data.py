@@ -11,6 +11,7 @@ from background.models import JobState
 from results.actions import training_data
 from results.exporting.rows import AcceptedInstance, ExportedImage
 from results.exporting.training_examples import example_of
+from results.models import Release
 from studies.models import Project
 from tests.factories import NOON, make_instance, make_launched, make_project, make_study, redesign
 from tests.jobs import run_now
@@ -18,6 +19,7 @@ from tests.training.site import PLAN
 from training.actions.runs import request_run
 from training.examples import Example
 from training.models import TrainingRun
+from training.splits import FOR_TRAINING, FOR_VALIDATION
 
 pytestmark = pytest.mark.django_db
 
@@ -100,6 +102,28 @@ def test_what_people_answer_for_evaluation_is_left_out_and_told(monkeypatch: pyt
         ("same source", "bee", "vases/bee"),
         ("same caption", "cow", "vases/of a test"),
     }
+
+
+def test_released_test_sets_of_all_projects_are_protected(monkeypatch: pytest.MonkeyPatch) -> None:
+    own, other = make_project(), make_project("birds")
+    rows = {
+        "own": [row("ant"), row("bee", split="test"), row("cow", split="valid")],
+        "other": [row("dog"), row("elk", split="train"), row("fox", split="test")],
+    }
+    for project, name in ((own, "own"), (other, "other")):
+        study = make_study(project, f"{name}-study")
+        Release.objects.create(project=project, study=study, name=name, made_at=NOON, file="rows", sha256="0" * 64)
+    monkeypatch.setattr(training_data, "frozen_rows", lambda release, sort: rows[release.name])
+    held_out = {"release own: bee", "release own: cow"}
+    items = list(training_data.released_items(own, FOR_TRAINING))
+    assert {each.name for each in items} == held_out | {training_data.OTHER_TEST_SET}
+    others = [each.sources[0] for each in items if each.name not in held_out]
+    assert others == ["instance:birds/dog", "instance:birds/fox"]
+    chosen_by = training_data.released_items(own, FOR_TRAINING | FOR_VALIDATION)
+    assert [each.name for each in chosen_by if each.name in held_out] == ["release own: bee"]
+    # A demo is no test set.
+    Project.objects.filter(pk=other.pk).update(is_demo=True)
+    assert {each.name for each in training_data.released_items(own, FOR_TRAINING)} == held_out
 
 
 @pytest.mark.parametrize(

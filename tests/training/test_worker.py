@@ -1,0 +1,126 @@
+"""The worker that trains: what it answers where training stops, and what it reads from the site."""
+
+import errno
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from predictions.pictures import SourceUnavailable
+from predictions.scorers import CannotLoad, OutOfMemory
+from predictions.trained_models import path_of
+from tests.factories import NOON, make_project
+from tests.training.site import result, sent_orders, train_four_steps, waiting_run, worker_here
+from training.actions.orders import send_due
+from training.actions.runs import cancel_run
+from training.errors import CannotTrain, TrainingCancelled
+from training.models import TrainingRun
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def trained_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LINEUP_TRAINED", str(tmp_path))
+    # The files of examples are not what these tests are about.
+    monkeypatch.setattr("training.worker.fetch_examples", lambda order, part, file: file.write_bytes(b"{}\n"))
+    return tmp_path
+
+
+def stopping(error: BaseException) -> Callable[..., Any]:
+    def train(*_: Any) -> Any:
+        raise error
+
+    return train
+
+
+def trained(client: Client, train: Callable[..., Any]) -> TrainingRun:
+    """Return a run after a worker has trained it in this way."""
+    run = waiting_run(make_project())
+    with sent_orders() as sent:
+        send_due(run_id=run.pk, now=NOON)
+    with worker_here(client, train) as worker:
+        worker.train(order=sent[0])
+    run.refresh_from_db()
+    return run
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (CannotTrain("The loss is not a number."), "The loss is not a number."),
+        (CannotLoad("OpenCLIP has no such tag."), "OpenCLIP has no such tag."),
+        (OutOfMemory(), "The device is out of memory, even for the smallest part of a batch."),
+        (OSError(errno.ENOSPC, "No space left on device"), "The disk of the worker is full (No space left on device)."),
+        (SourceUnavailable("The bucket is down."), "The bucket is down. Then resume."),
+        (RuntimeError("secret"), "The worker failed. Its log says why: look for the reference "),
+    ],
+)
+def test_training_that_stops_says_why_on_the_page_and_can_go_on(
+    client: Client, trained_folder: Path, error: Exception, sentence: str
+) -> None:
+    run = trained(client, stopping(error))
+    assert run.state == "failed"
+    assert run.error.startswith(sentence)
+    assert run.can_resume
+
+
+@pytest.mark.django_db
+def test_a_worker_that_was_cancelled_says_nothing_more(client: Client, trained_folder: Path) -> None:
+    run = trained(client, stopping(TrainingCancelled("A checkpoint was written.")))
+    assert (run.state, run.error) == ("training", "")
+
+
+@pytest.mark.django_db
+def test_a_worker_asks_the_site_whether_to_go_on(
+    client: Client, trained_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.worker.LOOK_SECONDS", 0)
+    said = []
+
+    def train(*given: Any) -> Any:
+        is_cancelled = given[-1]
+        said.append(is_cancelled())
+        cancel_run(run=TrainingRun.objects.get(), by="test", now=NOON)
+        said.append(is_cancelled())
+        raise TrainingCancelled("A checkpoint was written.")
+
+    assert trained(client, train).state == "cancelled"
+    assert said == [False, True]
+
+
+@pytest.mark.django_db
+def test_a_model_whose_file_has_other_weights_is_not_announced(client: Client, trained_folder: Path) -> None:
+    def train(*given: Any) -> Any:
+        return result(train_four_steps(*given).path, weights="6" * 64)
+
+    run = trained(client, train)
+    assert (run.state, run.error) == (
+        "failed",
+        "The trained model has other weights in its file than in memory. Train it again.",
+    )
+
+
+def test_a_spec_names_nothing_outside_the_folder_of_trained_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINEUP_TRAINED", "/trained")
+    assert path_of("trained:birds-clip-1a2b/clip.pt") == "/trained/birds-clip-1a2b/clip.pt"
+    # What is no trained model is named as it is, by whoever has a shell.
+    assert path_of("openai") == "openai"
+    for name in ("../secret", "birds/../../etc/passwd", "/etc/passwd", "birds", "birds/", "birds/..", ".birds/clip.pt"):
+        with pytest.raises(ValueError, match="cannot name"):
+            path_of(f"trained:{name}")
+
+
+def test_a_worker_started_by_its_documented_command_imports_rooms_later() -> None:
+    # As `celery` does: the working directory is on the path only until the application is found.
+    code = (
+        "from celery.utils.imports import cwd_in_path\n"
+        "with cwd_in_path():\n    import predictions.worker\n"
+        "import analytics.scores"
+    )
+    subprocess.run([sys.executable, "-P", "-c", code], cwd=ROOT, check=True, timeout=60)
