@@ -113,6 +113,9 @@ class ExampleFile(Sequence[Example]):
             stream.seek(self._starts[place])
             return _from_line(stream.readline(), self.path)
 
+    def __iter__(self) -> Iterator[Example]:
+        return read_examples(self.path)
+
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of the file."""

@@ -79,8 +79,9 @@ class LeakReport:
 
     `examples`: how many were checked. `leaking`: how many of them leak, and were taken out. `counts`: kind -> examples.
     `pairs`: the first ones of each kind. `protected`: how many items are protected; `protected_images`: with how many
-    vectors images were compared. `images_not_compared`: images of examples that have no vector, of which only the files
-    were compared. `captions_too_short`, `captions_too_common`: captions of protected items that do not count.
+    vectors images were compared. `images_not_compared`: images of examples that have no vector, though there are some
+    to compare it with; only their files were compared. `captions_too_short`, `captions_too_common`: captions of
+    protected items that do not count.
     """
 
     examples: int
@@ -135,7 +136,8 @@ class Protected:
             for caption in item.captions:
                 words = comparable(caption)
                 owners.setdefault(words, item.name)
-                pictures[words].add(picture)
+                if picture:
+                    pictures[words].add(picture)
         short = {words for words in owners if len(words.split()) < LEAST_WORDS}
         common = {words for words in owners if len(pictures[words]) > MOST_IMAGES} - short
         self.captions_too_short, self.captions_too_common = len(short), len(common)
@@ -239,6 +241,8 @@ class LeakCheck:
             for image in item.images:
                 if image not in self._protected.by_image:
                     places[image].append(place)
+        if not self._protected.compared_images:
+            return
         vectors = self._vectors_of(list(places)) if self._vectors_of is not None and places else {}
         self._not_compared.update(places.keys() - vectors.keys())
         if not vectors:

@@ -308,11 +308,11 @@ def _check_examples(recipe: Recipe, examples: Sequence[Example], validation: Seq
     if not examples:
         raise CannotTrain("There is nothing to train on. Choose a release, or a project with accepted instances.")
     for which, some in (("training", examples), ("validation", validation)):
-        unfit = [number for number in range(len(some)) if not recipe.accepts(some[number])]
+        unfit = [example.instance for example in some if not recipe.accepts(example)]
         if unfit:
             raise CannotTrain(
                 f"{len(unfit):,} of {len(some):,} {which} examples do not fit; the first is "
-                f"{some[unfit[0]].instance}. {recipe.title} needs {recipe.needs}."
+                f"{unfit[0]}. {recipe.title} needs {recipe.needs}."
             )
 
 

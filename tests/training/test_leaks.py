@@ -126,7 +126,7 @@ def test_a_caption_of_three_protected_images_is_about_none_of_them() -> None:
     two = [Item(f"held-{n}", [stock], [str(n) * 64]) for n in range(2)]
     assert found(two, Item("one", [stock])) == {SAME_CAPTION: ["one"]}
     # Again the same image, or no image: these are no further images.
-    assert found([*two, two[0], Item("text")], Item("one", [stock])) == {SAME_CAPTION: ["one"]}
+    assert found([*two, two[0], Item("text", [stock])], Item("one", [stock])) == {SAME_CAPTION: ["one"]}
     three = [*two, Item("held-2", [stock], ["2" * 64])]
     assert found(three, Item("one", [stock]), Item("near", [f"{stock}s"])) == {}
     assert find_leaks([], Protected([*three, Item("short", ["A dog"])])).captions_too_common == 1
@@ -151,9 +151,11 @@ def test_an_equal_caption_is_not_near_too_and_words_in_place_of_others_are_anoth
 
 def test_images_that_cannot_be_compared_are_counted_once() -> None:
     examples = [Item("a", images=["1" * 64]), Item("b", images=["1" * 64, "2" * 64])]
-    assert find_leaks(examples, Protected([])).images_not_compared == 2
+    # Nothing protected has a vector, so none is asked for.
+    assert find_leaks(examples, Protected([])).images_not_compared == 0
     vectors = {"2" * 64: np.array([1, 0], np.float32)}
     protected = Protected([], images=["coco-val: 1.jpg"], vectors=np.array([[0, 1], [1, 0]], np.float32)[1:])
+    assert find_leaks(examples, protected).images_not_compared == 2
     report = find_leaks(examples, protected, vectors_of=lambda names: vectors)
     assert (report.images_not_compared, report.counts[NEAR_IMAGE]) == (1, 1)
     # An image of a known test set belongs to no item: its own name is told.

@@ -12,7 +12,6 @@ PAPER = (
 )
 CARD = "Source: the authors' model cards of CLIP_COCO, CLIP_TROHN-Text and CLIP_TROHN-Img on the Hugging Face Hub."
 SCRIPT = "Source: src/CLIP_fine_tuning/CLIP_fine_tuning.py in IMirandaM/BiVLC."
-DETECTORS = "Source: src/Detectors/Detector_{}_classifier.py in IMirandaM/BiVLC"
 
 
 class FineTuning(Recipe):

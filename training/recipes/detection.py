@@ -5,17 +5,35 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
 
 from analytics.scores import seen_as_natural
 from predictions.scorers.detector import BASE, HEAD, PART, WEIGHTS_OF_BASE, spec_of, weights_of
 from training.checkpoints import write_file
 from training.examples import Example
 from training.reading import Batch
-from training.recipes.base import Saved, Trainable
+from training.recipes.base import Precision, Recipe, Saved, Trainable
 from training.towers import Towers
 
+SCRIPTS = "Source: src/Detectors/Detector_text_classifier.py and Detector_img_classifier.py in IMirandaM/BiVLC"
+ADAM = f"{SCRIPTS}, which leave it at torch's default for Adam."
 DETECTION = "The share of {}, positive and negative, that are told apart (detection accuracy of BiVLC, table 5)"
+
+
+class Detection(Recipe):
+    """How BiVLC's authors trained both detectors (Miranda et al. 2024, section 5.3)."""
+
+    batch: int = Field(default=400, ge=1, description=f"Examples per step, each with two texts or images. {SCRIPTS}.")
+    learning_rate: float = Field(default=1e-3, gt=0, description=f"{SCRIPTS}, which do not use their argument --lr.")
+    warmup_steps: int = Field(default=0, ge=0, description=f"{SCRIPTS}: none.")
+    schedule: Literal["cosine", "constant"] = Field(default="constant", description=f"{SCRIPTS}: none.")
+    weight_decay: float = Field(default=0.0, ge=0, description=ADAM)
+    beta1: float = Field(default=0.9, gt=0, lt=1, description=ADAM)
+    beta2: float = Field(default=0.999, gt=0, lt=1, description=ADAM)
+    epsilon: float = Field(default=1e-8, gt=0, description=ADAM)
+    precision: Precision = Field(default="float32", description=f"{SCRIPTS}.")
 
 
 @dataclass

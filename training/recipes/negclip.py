@@ -19,7 +19,7 @@ from training.towers import load_towers
 COMMAND = "Source: the command in the README of mertyg/vision-language-models-are-bows."
 PARAMS = "Source: the default for ViT in vinid/neg_clip, src/training/params.py, which the authors' command leaves."
 # Rows compared at once in the search for nearest images.
-COMPARED = 1024
+COMPARED = 256
 
 
 class NegCLIP(Recipe):
@@ -83,8 +83,8 @@ class NearestImages(NegativeCaptions):
         if not self.nearest:
             return
         first: dict[str, int] = {}
-        for number in range(len(examples)):
-            first.setdefault(examples[number].images[0], number)
+        for number, example in enumerate(examples):
+            first.setdefault(example.images[0], number)
         names = list(first)
         nearest = nearest_rows(embed_in_order(self.towers, names, open_picture), self.nearest)
         self._near = {name: [first[names[row]] for row in rows] for name, rows in zip(names, nearest, strict=True)}
