@@ -25,6 +25,8 @@ LISTS = ("bivlc.jsonl", "bivlc.csv", "instances.jsonl", "instances.csv")
 SETS = ("train_data.json", "valid_data.json", "test_data.json")
 PAIR = ("caption", "negative_caption")
 IMAGES = ("image", "negative_image")
+# In TROHN-Text and TROHN-Img, the name of a file in the place of an image.
+IMAGE_ID = "image_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +164,21 @@ def _pairs_of_table(path: Path, name: str) -> Iterator[Example]:
             if isinstance(item, RowProblem):
                 raise CannotTrain(f"{name}: {item}")
             number, row = item
-            lacking = [column for column in (IMAGES[0], *PAIR) if not row.get(column)]
+            first = _image_name(row.get(IMAGES[0])) or _image_name(row.get(IMAGE_ID))
+            lacking = [column for column in PAIR if not row.get(column)] + ([] if first else [IMAGES[0]])
             if lacking:
                 raise CannotTrain(f"{name}: Record {number} has no {lacking[0]}.")
-            images = tuple(row[column]["path"] for column in IMAGES if isinstance(row.get(column), dict))
+            images = tuple(filter(None, (first, _image_name(row.get(IMAGES[1])))))
             captions = tuple(str(row[column]) for column in PAIR)
             key = str(row.get("key") or f"{name}#{number - 1}")
             yield Example(key, images, captions, None, str(row.get("type") or ""), str(row.get("subtype") or ""))
+
+
+def _image_name(value: Any) -> str:
+    """Return the name of an image in a cell, or of a file that a cell names; "" for neither."""
+    if isinstance(value, dict):
+        return str(value.get("path") or "")
+    return value if isinstance(value, str) else ""
 
 
 def _pair(record: Record) -> Example:

@@ -45,6 +45,19 @@ def test_a_dataset_of_the_hub_names_the_cells_of_its_images(tmp_path: Path) -> N
     assert len(list(read_release(tmp_path))) == 4
 
 
+def test_a_dataset_that_names_the_files_of_its_images(tmp_path: Path) -> None:
+    """As TROHN-Text on the Hub."""
+    texts = {name: ROW[name] for name in ("caption", "negative_caption")}
+    (tmp_path / "data").mkdir()
+    rows = [{"image_id": "000000391895.jpg", **texts}, {"image_id": None, **texts}]
+    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "data" / "train-00000-of-00001.parquet")
+    found = read_release(tmp_path)
+    first = next(found)
+    assert (first.images, first.captions) == (("000000391895.jpg",), PAIR.captions)
+    with pytest.raises(CannotTrain, match=r"train-00000-of-00001\.parquet: Record 2 has no image\."):
+        next(found)
+
+
 def test_descriptions_of_image_sets(tmp_path: Path) -> None:
     sets = {"MSR-VTT-b": {"0": "He looks up. "}, "open-images-1_a": {"5": "A deer.", "7": "An owl."}}
     (tmp_path / "train_data.json").write_text(json.dumps(sets))

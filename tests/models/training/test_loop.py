@@ -122,6 +122,20 @@ def test_examples_of_a_file_train_as_those_in_memory_do(base: str, tmp_path: Pat
     assert one.weights == again.weights == other.weights
 
 
+def test_products_of_matrices_in_16_bits(base: str, folder: Path, tmp_path: Path) -> None:
+    whole, _ = run(plan(base), tmp_path / "whole")
+    half, _ = run(plan(base, precision="bfloat16"), folder)
+    assert half.sentences == []
+    for one, other in zip(whole.curve, half.curve, strict=True):
+        assert other.losses == pytest.approx(one.losses, rel=0.05)
+        assert other.losses != one.losses
+    assert {numbers.dtype for numbers in torch.load(half.path, weights_only=True)["state_dict"].values()} == {
+        torch.float32
+    }
+    told, _ = run(plan(base, precision="float16"), tmp_path / "told")
+    assert (told.weights, told.sentences) == (whole.weights, ["The CPU computes in float32; float16 is for GPUs."])
+
+
 def test_a_cancelled_training_loses_no_step(base: str, folder: Path, tmp_path: Path) -> None:
     seldom = replace(plan(base), checkpoint_steps=1000)
     whole, _ = run(seldom, tmp_path / "whole")
