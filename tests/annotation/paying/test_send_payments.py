@@ -67,7 +67,7 @@ def test_a_lost_reply_pays_nobody_twice(paying: Stage, calls: int) -> None:
     paying.local.switch(Switch.REPLY_LOST, str(calls))
     paying.minute(3)
     paying.local.switch(Switch.REPLY_LOST, "off")
-    paying.minute(15)
+    paying.settle()
     assert paying.paid("reward") == [400, 400, 400]
     assert paying.paid() == [150, 7, 200]
     assert paying.states() == [State.PAID] * 6
@@ -78,7 +78,8 @@ def test_what_cannot_be_sent_now_is_sent_once_that_has_passed(paying: Stage, swi
     paying.approve()
     paying.bonus("1.50", "0.07", "2.00")
     paying.local.switch(switch)
-    paying.minute(60)
+    for _ in range(3):
+        paying.settle()
     assert paying.states() == [State.PLANNED] * 6
     assert all("Prolific" in problem for problem in Payment.objects.values_list("problem", flat=True))
     paying.local.switch(switch, "off")
@@ -94,7 +95,7 @@ def test_a_platform_that_fails_some_calls_pays_everybody_once(paying: Stage, swi
     paying.approve()
     paying.bonus("1.50", "0.07", "2.00")
     paying.local.switch(switch, str(calls))
-    paying.minute(15)
+    paying.settle()
     held = Payment.objects.filter(state=State.UNCERTAIN)
     assert set(paying.states()) <= {State.PAID, State.UNCERTAIN}
     assert paying.paid("reward") == [400] * 3
