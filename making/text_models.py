@@ -148,9 +148,9 @@ def _place_of(label: str, labels: Mapping[int, str], name: str) -> int:
 
 class _Likelihood(TextModel):
     def __init__(self, name: str, label: str) -> None:
-        from predictions.scorers.text_only import load
+        from predictions.scorers.text_only import load_language_model
 
-        self._model = load(f"hf:{name}")
+        self._model = load_language_model(f"hf:{name}")
         self.weights = self._model.identity.weights
         self.libraries = libraries_on(self._model.device)
 

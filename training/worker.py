@@ -38,6 +38,8 @@ logger = logging.getLogger(__name__)
 BEAT_SECONDS = 60.0
 # Between two questions to the site whether to go on.
 LOOK_SECONDS = 10.0
+# Before training goes on after the source of images was down; after the last one it fails.
+PAUSES_SECONDS = (10, 30, 60, 120, 300)
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -83,17 +85,34 @@ def _train(order: Order, seconds: Callable[[], float]) -> Outcome:
     folder.mkdir(parents=True, exist_ok=True)
     examples = {part: _examples(order, part, folder) for part in order["sha256"]}
     plan, reports = Plan(**order["plan"]), _Reports(order, seconds)
-    result = train_model(
-        plan,
-        examples[TRAINING],
-        examples.get(VALIDATION, ()),
-        open_picture,
-        folder,
-        reports.report,
-        reports.is_cancelled,
-    )
+
+    def go_on() -> Result:
+        return train_model(
+            plan,
+            examples[TRAINING],
+            examples.get(VALIDATION, ()),
+            open_picture,
+            folder,
+            reports.report,
+            reports.is_cancelled,
+        )
+
+    result = _while_images_come_back(order, go_on)
     spec = _spec_of(result, order["folder"])
     return Outcome(replace(result, spec=spec), _identity(spec, result), seconds())
+
+
+def _while_images_come_back(order: Order, go_on: Callable[[], Result]) -> Result:
+    """Train, and again from the last checkpoint after pauses while the source of images is down."""
+    for pause in PAUSES_SECONDS:
+        try:
+            return go_on()
+        except SourceUnavailable as error:
+            logger.warning("training run %s waits for its images: %s", order["run"], error)
+            time.sleep(pause)
+            if not is_wanted(order):
+                raise Stopped from error
+    return go_on()
 
 
 def _examples(order: Order, part: str, folder: Path) -> ExampleFile:

@@ -85,6 +85,11 @@ def load(rest: str) -> LanguageModel | Detector:
     """Load the language model that hf:NAME or hf:FOLDER names, or the detector of detector:FILE. Raises CannotLoad."""
     if rest.startswith(PREFIX):
         return load_detector(TEXT, rest.removeprefix(PREFIX))
+    return load_language_model(rest)
+
+
+def load_language_model(rest: str) -> LanguageModel:
+    """Load the language model that hf:NAME or hf:FOLDER names. Raises CannotLoad."""
     name = rest.removeprefix(LIBRARY)
     if not rest.startswith(LIBRARY) or not name:
         raise CannotLoad(

@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def trained_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LINEUP_TRAINED", str(tmp_path))
+    monkeypatch.setattr("training.worker.PAUSES_SECONDS", (0, 0))
     # The files of examples are not what these tests are about.
     monkeypatch.setattr("training.worker.fetch_examples", lambda order, part, file: file.write_bytes(b"{}\n"))
     return tmp_path
@@ -68,6 +69,20 @@ def test_training_that_stops_says_why_on_the_page_and_can_go_on(
     assert run.state == "failed"
     assert run.error.startswith(sentence)
     assert run.can_resume
+
+
+@pytest.mark.django_db
+def test_training_goes_on_by_itself_when_the_images_come_back(client: Client, trained_folder: Path) -> None:
+    tries = []
+
+    def train(*given: Any) -> Any:
+        tries.append(given)
+        if len(tries) < 3:
+            raise SourceUnavailable("The bucket is down.")
+        return train_four_steps(*given)
+
+    assert trained(client, train).state == "done"
+    assert len(tries) == 3
 
 
 @pytest.mark.django_db
