@@ -68,6 +68,8 @@ def train(
     of the source of images; the last checkpoint stays.
     """
     recipe = recipe_of(plan)
+    if not plan.name or Path(plan.name).name != plan.name:
+        raise CannotTrain(f"{plan.name!r} cannot name a file. Choose a name without / in it.")
     _check_examples(recipe, examples, validation)
     identity = _identity(plan, recipe, examples, validation)
     if (done := _finished(folder, identity)) is not None:
@@ -203,10 +205,13 @@ class _Run:
         state.score = right / total
         state.curve.append([state.step, {}, state.score])
         state.bad_epochs += 1
-        if state.best is None or state.score > state.best:
+        is_best = state.best is None or state.score > state.best
+        # The best one may be known already, from before an interruption.
+        if is_best or (state.score, state.step) == (state.best, state.best_step):
             state.best, state.best_step, state.bad_epochs = state.score, state.step, 0
-            if self.processes.is_main:
-                write_file(self.folder / BEST, {"step": state.step, "modules": self._modules()})
+        if is_best and self.processes.is_main:
+            known = {"identity": dict(self._identity), "step": state.step, "score": state.score}
+            write_file(self.folder / BEST, {**known, "modules": self._modules()})
 
     def _is_stopped(self) -> bool:
         """Tell whether the validation score has not risen for too long."""
@@ -245,13 +250,19 @@ class _Run:
         )
 
     def _resume(self) -> None:
+        kept, best = (read_file(self.folder / name) for name in (CHECKPOINT, BEST))
+        for each in filter(None, (kept, best)):
+            if each["identity"] != dict(self._identity):
+                raise _other_training(self.folder, each["identity"], self._identity)
+        if kept is not None:
+            self._go_on(kept)
+        # It may come from after the last checkpoint.
+        if best is not None and (self.state.best is None or best["score"] > self.state.best):
+            self.state.best, self.state.best_step = best["score"], best["step"]
+
+    def _go_on(self, kept: Mapping[str, Any]) -> None:
         import torch
 
-        kept = read_file(self.folder / CHECKPOINT)
-        if kept is None:
-            return
-        if kept["identity"] != dict(self._identity):
-            raise _other_training(self.folder, kept["identity"], self._identity)
         self.state, self.stepper.parts = _State(**kept["state"]), kept["parts"]
         self._load_modules(kept["modules"])
         self.stepper.optimizer.load_state_dict(kept["optimizer"])

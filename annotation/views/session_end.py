@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.actions import sessions
 from annotation.actions.answering import responses, skip_allowance
 from annotation.actions.ending import platform_outcome
+from annotation.actions.recruiting import panel
 from annotation.actions.removing import removals
 from annotation.models import Removal, Session, SessionState
 from annotation.models.sessions import OPEN_STATES
@@ -51,6 +52,7 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
         "redirect_seconds": 0 if stays or withdrawn else REDIRECT_SECONDS if is_finished else REVIEW_REDIRECT_SECONDS,
         "answered": session.questions_answered,
         "comment_saved": bool(session.comment),
+        "in_panel": panel.came_through_panel(session),
     }
     return render(request, "annotation/end.html", context(session) | withdrawn_context(session) | extra)
 

@@ -246,6 +246,11 @@ def may_see(study: Study, annotator: Annotator) -> bool:
     return study.design.recruitment.invite and in_panel.exists()
 
 
+def came_through_panel(session: Session) -> bool:
+    """Whether a session is of somebody in a panel, who may see their studies."""
+    return session.provider == invite.PROVIDER and PanelMember.objects.filter(annotator=session.annotator_id).exists()
+
+
 def _entry(study: Study, annotator: Annotator) -> Entry:
     """Return the arrival at the session after those that the annotator has completed. Raises CannotTakePart."""
     done = Session.objects.filter(study=study, annotator=annotator, state__in=TAKEN_PART).count()

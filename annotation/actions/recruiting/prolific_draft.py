@@ -9,10 +9,11 @@ from decimal import Decimal
 from django.conf import settings
 from django.urls import reverse
 
-from analytics.work.ledger import from_cents, in_cents
+from analytics.work.ledger import in_cents
 from annotation.models import ProlificStudy
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.entry import PLACEHOLDERS
+from annotation.recruitment.prolific.researcher_codes import screen_out_terms
 from studies.actions.completion_codes import used_codes
 from studies.models import Outcome, Study
 
@@ -106,9 +107,8 @@ def current_body(row: ProlificStudy) -> bodies.NewStudy:
 
 def screen_out_of(body: bodies.NewStudy) -> ScreenOut | None:
     """Return what a study pays people whom it screens out."""
-    actions = (action for code in body.completion_codes for action in code.actions)
-    found = next((each for each in actions if isinstance(each, bodies.PayScreenedOut)), None)
-    return None if found is None else ScreenOut(from_cents(found.fixed_screen_out_reward), found.slots)
+    terms = screen_out_terms(body.model_dump())
+    return None if terms is None else ScreenOut(*terms)
 
 
 def _codes(study: Study, screen_out: ScreenOut | None) -> Iterator[bodies.CompletionCode]:

@@ -25,12 +25,17 @@ def part_code(details: Mapping[str, Any], reward: Decimal, amount: Decimal) -> t
     return None if not code or percent is None else (code, percent)
 
 
+def screen_out_terms(details: Mapping[str, Any]) -> tuple[Decimal, int] | None:
+    """Return what the study pays people whom it screens out, and how many; None if it has no code for that."""
+    actions = [each for code in details.get("completion_codes", ()) for each in code.get("actions", ())]
+    found = next((each for each in actions if each.get("action") == "FIXED_SCREEN_OUT_PAYMENT"), None)
+    return None if found is None else (from_cents(found["fixed_screen_out_reward"]), found["slots"])
+
+
 def screen_out_pay(details: Mapping[str, Any]) -> Decimal | None:
     """Return what the study pays people whom it screens out, None if it has no code for that."""
-    actions = [each for code in details.get("completion_codes", ()) for each in code.get("actions", ())]
-    pays = (each["fixed_screen_out_reward"] for each in actions if each.get("action") == "FIXED_SCREEN_OUT_PAYMENT")
-    found = next(pays, None)
-    return None if found is None else from_cents(found)
+    terms = screen_out_terms(details)
+    return None if terms is None else terms[0]
 
 
 def allows_parts(details: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ from django.db.models import Count, Q
 from annotation.actions.recruiting.prolific_draft import entry_url
 from annotation.models import ProlificStudy, SessionState, Submission
 from annotation.recruitment.prolific.bodies import StudyCost
+from annotation.recruitment.prolific.researcher_codes import screen_out_terms
 from annotation.recruitment.prolific.statuses import StudyStatus, SubmissionStatus
 from studies.models import CompletionCode, Outcome, Study, StudyState
 from studies.wording import format_money
@@ -86,6 +87,12 @@ class ProlificState:
     def enough_at(self) -> int:
         """How many places are taken on Prolific once nobody but the extra people is missing."""
         return self.row.places - self.extra_people
+
+    @property
+    def screen_outs(self) -> tuple[int, int] | None:
+        """How many people were screened out, and how many Prolific pays for that; None if the draft pays nobody."""
+        terms = screen_out_terms(self.row.details)
+        return None if terms is None else (dict(self.submissions).get(SubmissionStatus.SCREENED_OUT, 0), terms[1])
 
     @property
     def address(self) -> str:

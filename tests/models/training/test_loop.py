@@ -24,7 +24,7 @@ from predictions.scorers.torch_models import digest_of_weights
 from tests.models.test_hf import save_clip, save_siglip
 from tests.models.training.conftest import drawn
 from training.__main__ import main
-from training.checkpoints import CHECKPOINT, read_file, write_file
+from training.checkpoints import BEST, CHECKPOINT, read_file, write_file
 from training.examples import Example, ExampleFile, write_examples
 from training.loop import CannotTrain, Plan, Progress, Result, TrainingCancelled, train
 from training.towers import OpenClipTowers
@@ -134,6 +134,23 @@ def test_products_of_matrices_in_16_bits(base: str, folder: Path, tmp_path: Path
     }
     told, _ = run(plan(base, precision="float16"), tmp_path / "told")
     assert (told.weights, told.sentences) == (whole.weights, ["The CPU computes in float32; float16 is for GPUs."])
+
+
+def test_a_best_model_from_after_the_last_checkpoint_stays_the_best(base: str, folder: Path, tmp_path: Path) -> None:
+    seldom = replace(plan(base, epochs=3, patience=2), checkpoint_steps=1000)
+    whole, _ = run(seldom, tmp_path / "whole", validation=8)
+
+    def fail() -> bool:
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        run(seldom, folder, validation=8, is_cancelled=after(3, fail))
+    assert [path.name for path in folder.iterdir()] == [BEST]
+    with pytest.raises(CannotTrain, match="has another training"):
+        run(plan(base), folder, validation=8)
+    again, reports = run(seldom, folder, validation=8)
+    assert reports[0].best is not None
+    assert (again.weights, again.best_step, again.curve) == (whole.weights, whole.best_step, whole.curve)
 
 
 def test_a_cancelled_training_loses_no_step(base: str, folder: Path, tmp_path: Path) -> None:
@@ -333,6 +350,12 @@ def test_a_wrong_recipe_or_option(recipe: str, options: dict[str, Any], sentence
 def test_a_base_model_of_another_kind(base: str, sentence: str, folder: Path) -> None:
     with pytest.raises(CannotTrain, match=sentence):
         run(plan(base), folder)
+
+
+@pytest.mark.parametrize("name", ["", "../tiny", "a/b"])
+def test_a_name_that_no_file_can_have(name: str, base: str, folder: Path) -> None:
+    with pytest.raises(CannotTrain, match="cannot name a file"):
+        run(replace(plan(base), name=name), folder)
 
 
 def test_a_siglip_is_no_clip(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What no model may be trained on, listed by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,9 +70,10 @@ def test_all_of_an_instance_is_protected_and_what_people_were_asked_about_it() -
         source_id=7, source=source,
     )  # fmt: skip
     (item,) = protected_items(ALL)
-    assert item == Item(
+    # PostgreSQL keeps captions in an order of its own.
+    assert replace(item, captions=sorted(item.captions)) == Item(
         "birds/set",
-        ["A vase.", "A map.", "The vase that stands on the left."],
+        ["A map.", "A vase.", "The vase that stands on the left."],
         [str(each.image_id) for each in instance.images.order_by("position")],
         ["instance:birds/set", "coco:219578", "flickr:1007129816"],
     )

@@ -12,7 +12,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from annotation.actions import sessions
 from annotation.models import Annotator, PanelMember, Payment, Session, SessionState
+from annotation.recruitment.invite import named_entry
 from studies.models import Event, Project, Study
 from tests.factories import NOON, launch_study, make_member, make_project, member_of_panel
 from tests.pages import signed_in, words_of
@@ -174,6 +176,20 @@ def test_the_page_shows_hours_and_pay(study: Study) -> None:
     day = f"{session.arrived_at:%-d %B %Y}"
     money = "US$\N{NO-BREAK SPACE}2.00 US$\N{NO-BREAK SPACE}1.50".replace("\N{NO-BREAK SPACE}", " ")
     assert rows == [f"{study.title} {day} · Finished 12 0 {money}", f"Total 12 0 {money}"]
+
+
+def test_the_end_of_a_session_leads_back_to_the_studies_of_people_in_a_panel(study: Study) -> None:
+    member_of_panel(ANN, project=study.project)
+    browser = signed_in_by_link()
+    browser.post(f"/panel/{study.pk}/start/")
+    other = launch_study(study.project, study="other-vase")
+    strangers = sessions.start(study=other, entry=named_entry("ben"), now=NOON)
+    Session.objects.update(state=SessionState.FINISHED, ended_at=NOON)
+    session = Session.objects.exclude(pk=strangers.pk).get()
+    for one, links in ((session, ["Your studies"]), (strangers, [])):
+        page = BeautifulSoup(browser.get(f"/s/{one.token}/", follow=True).content, "html.parser")
+        assert "All saved" in page.get_text()
+        assert [link.get_text() for link in page.select('a[href="/panel/"]')] == links
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,9 @@ def test_pay_for_failing_the_practice_is_drafted_priced_and_kept(
     page = text(client, PAGE)
     assert 'name="screen_out_reward" value="0.50"' in page
     assert 'name="screen_out_places" value="6"' in page
+    for number in range(6):
+        make_submission(ProlificStudy.objects.get(), None, f"66f0{number}", status="SCREENED OUT")
+    assert "<dt>Screen-outs</dt><dd>6 of 6 paid <small" in text(client)
 
 
 def test_a_study_without_a_practice_that_can_be_failed_screens_nobody_out(local: Local, owner: Client) -> None:
