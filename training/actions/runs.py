@@ -17,6 +17,7 @@ from predictions.actions.runs import models_offered
 from predictions.scorers import problem_with_spec
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.models import Project
+from training.actions.examples import delete_examples, somebody_withdrew
 from training.errors import CannotTrain
 from training.loop import recipe_of
 from training.models import LONGEST_NAME, TrainingRun
@@ -27,6 +28,7 @@ from training.recipes import Recipe
 BASES = ("open_clip", "hf")
 # The work of the room above, which knows where a project's examples are.
 PREPARATION = "results.training_data"
+READ_AGAIN = "The data changed since it began, so it was trained from the start."
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 MOST_SEED = 2**31 - 1
 
@@ -63,7 +65,7 @@ def request_run(*, project: Project, wanted: Wanted, by: Actor, now: datetime) -
         project=project,
         name=wanted.name,
         defaults={
-            "folder": f"{project.slug[:30]}-{wanted.name}-{secrets.token_hex(4)}",
+            "folder": _new_folder(project, wanted.name),
             "recipe": wanted.recipe,
             "recipe_version": recipe.version,
             "options": recipe.model_dump(mode="json"),
@@ -121,6 +123,11 @@ def offered_bases(project: Project) -> list[str]:
     return [spec for spec in models_offered(project) if spec.partition(":")[0] in BASES]
 
 
+def _new_folder(project: Project, name: str) -> str:
+    # The slug of a project may begin with a hyphen, which the name of a folder may not.
+    return f"{name}-{project.slug[:30]}-{secrets.token_hex(4)}"
+
+
 def _event_details(run: TrainingRun) -> dict[str, Any]:
     return {"model": run.name, "recipe": run.recipe, "base": run.base, "data": run.data}
 
@@ -145,7 +152,20 @@ def note_prepared(*, run: TrainingRun, files: Mapping[str, ExamplesFile], leaks:
     """Let workers train on examples, by part, if the run still waits for them; return whether it did."""
     waiting = TrainingRun.objects.filter(pk=run.pk, state=TrainingRun.State.PREPARING)
     stored = {part: asdict(file) for part, file in files.items()}
-    return bool(waiting.update(state=TrainingRun.State.WAITING, files=stored, leaks=dict(leaks)))
+    if not waiting.update(state=TrainingRun.State.WAITING, files=stored, leaks=dict(leaks)):
+        return False
+    if run.files and {part: file["sha256"] for part, file in run.files.items()} != {
+        part: file.sha256 for part, file in files.items()
+    }:
+        _begin_again(run)
+    return True
+
+
+def _begin_again(run: TrainingRun) -> None:
+    """Forget how far a run came on other examples; what a worker has of it cannot go on with these."""
+    run.curve.all().delete()
+    measured = {"step": 0, "steps": 0, "losses": {}, "score": None, "best_score": None, "sentences": [READ_AGAIN]}
+    TrainingRun.objects.filter(pk=run.pk).update(folder=_new_folder(run.project, run.name), **measured)
 
 
 def note_unprepared(*, run_id: int, error: str, now: datetime) -> None:
@@ -173,9 +193,27 @@ def resume_run(*, run: TrainingRun, by: Actor, now: datetime) -> Job | None:
     Returns the job to send if its examples are not prepared yet; otherwise a worker is to be asked.
     """
     stopped = TrainingRun.objects.filter(pk=run.pk, state__in=(TrainingRun.State.FAILED, TrainingRun.State.CANCELLED))
+    if run.has_examples and somebody_withdrew(run):
+        delete_examples(run)
     state = TrainingRun.State.WAITING if run.has_examples else TrainingRun.State.PREPARING
     if not stopped.update(state=state, error="", finished_at=None, sent_at=None, beat_at=None, fruitless=0):
         raise CannotTrain("There is nothing to resume: the training run has not stopped.")
     record(project=run.project, what=What.TRAINING_RESUMED, by=by, now=now, **_event_details(run))
     run.refresh_from_db()
     return None if run.has_examples else _queue(run, by, now)
+
+
+def read_again(*, now: datetime) -> list[Job]:
+    """Let the examples of runs with workers be read again if somebody withdrew since; return the jobs to send."""
+    runs = TrainingRun.objects.with_workers().select_related("job", "requested_by")
+    found = (_read_again(run, now) for run in runs if somebody_withdrew(run))
+    return [job for job in found if job is not None]
+
+
+@transaction.atomic
+def _read_again(run: TrainingRun, now: datetime) -> Job | None:
+    stopped = TrainingRun.objects.with_workers().filter(pk=run.pk)
+    if not stopped.update(state=TrainingRun.State.PREPARING, sent_at=None, beat_at=None, seconds_left=None):
+        return None
+    delete_examples(run)
+    return _queue(run, run.requested_by or run.by_name, now)

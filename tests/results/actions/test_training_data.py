@@ -126,6 +126,21 @@ def test_released_test_sets_of_all_projects_are_protected(monkeypatch: pytest.Mo
     assert {each.name for each in training_data.released_items(own, FOR_TRAINING)} == held_out
 
 
+def test_a_run_that_was_cancelled_meanwhile_leaves_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = []
+
+    def store(run: TrainingRun, part: training_data.WrittenPart) -> training_data.ExamplesFile:
+        TrainingRun.objects.update(state="cancelled", finished_at=NOON)
+        stored.append(keep(run, part))
+        return stored[-1]
+
+    keep = training_data._store
+    monkeypatch.setattr(training_data, "_store", store)
+    assert prepared(make_project(), [row("ant")], monkeypatch).state == "cancelled"
+    assert stored
+    assert not default_storage.exists(stored[0].file)
+
+
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
