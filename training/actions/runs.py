@@ -3,9 +3,10 @@
 import re
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any
 
@@ -30,6 +31,8 @@ BASES = ("open_clip", "hf")
 PREPARATION = "results.training_data"
 READ_AGAIN = "The data changed since it began, so it was trained from the start."
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+CURRENCY = re.compile(r"[A-Z]{3}")
+MOST_PRICE = 1_000_000
 MOST_SEED = 2**31 - 1
 
 
@@ -100,12 +103,25 @@ def check(wanted: Wanted) -> Recipe:
         raise CannotTrain(problem)
     if not 0 <= wanted.seed <= MOST_SEED:
         raise CannotTrain(f"The seed is {wanted.seed}. Use a number from 0 to {MOST_SEED}.")
+    if wanted.hour_price is not None and not CURRENCY.fullmatch(wanted.currency):
+        raise CannotTrain(f"The currency is {wanted.currency!r}. Write three capital letters, such as USD.")
     recipe = recipe_of(Plan(wanted.recipe, wanted.base, wanted.name, wanted.options, wanted.seed))
     if (family := wanted.base.partition(":")[0]) not in recipe.families:
         raise CannotTrain(
             f"{recipe.title} cannot train a model of the family {family!r}. Use one of {', '.join(recipe.families)}."
         )
     return recipe
+
+
+def read_price(written: str) -> Decimal | None:
+    """Return a price of an hour as somebody wrote it; None for an empty text. Raises CannotTrain."""
+    if not written.strip():
+        return None
+    with suppress(InvalidOperation):
+        price = Decimal(written.strip())
+        if price.is_finite() and 0 <= price <= MOST_PRICE:
+            return price
+    raise CannotTrain(f"The price of an hour is {written!r}. Write an amount up to {MOST_PRICE}, such as 2.50.")
 
 
 def request_offered_run(*, project: Project, wanted: Wanted, by: Actor, now: datetime) -> tuple[TrainingRun, Job]:

@@ -16,7 +16,7 @@ from studies.models import Project
 from tests.factories import NOON, make_instance, make_launched, make_project, make_study, redesign
 from tests.jobs import run_now
 from tests.training.site import PLAN
-from training.actions.runs import request_run
+from training.actions.runs import ExamplesFile, request_run
 from training.examples import Example
 from training.models import TrainingRun
 from training.splits import FOR_TRAINING, FOR_VALIDATION
@@ -129,7 +129,7 @@ def test_released_test_sets_of_all_projects_are_protected(monkeypatch: pytest.Mo
 def test_a_run_that_was_cancelled_meanwhile_leaves_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     stored = []
 
-    def store(run: TrainingRun, part: training_data.WrittenPart) -> training_data.ExamplesFile:
+    def store(run: TrainingRun, part: training_data.WrittenPart) -> ExamplesFile:
         TrainingRun.objects.update(state="cancelled", finished_at=NOON)
         stored.append(keep(run, part))
         return stored[-1]
