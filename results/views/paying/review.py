@@ -223,7 +223,8 @@ def reject_session(request: HttpRequest, study: Study, session: int) -> HttpResp
 
 
 def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rejection:
-    others = Session.objects.filter(study=study, state=SessionState.FINISHED, ended_at__isnull=False)
+    worked_for = line.took_part.study_id if line.took_part else study.pk
+    others = Session.objects.filter(study=worked_for, state=SessionState.FINISHED, ended_at__isnull=False)
     times = [
         (ended - arrived).total_seconds() for arrived, ended in others.values_list("arrived_at", "ended_at") if ended
     ]
