@@ -177,7 +177,7 @@ def reviewed_sessions(study: Study, session: int | None = None) -> list[Reviewed
         if each.session is not None:
             # Its design is read by the marks.
             each.session.study = study
-    took_part = took_part_in(study)
+    took_part = took_part_in(study, session)
     answers = stored_answers([took_part[pk].pk if pk in took_part else pk for pk in sessions])
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     payments: dict[int, list[Payment]] = {pk: [] for pk in sessions}

@@ -176,7 +176,7 @@ def test_a_rejection_that_somebody_undid_and_approved_on_prolific_is_seen(paying
     reject(submission=submission(paying), category="FAILED_CHECK", message=MESSAGE, by=TESTS, now=paying.now())
     paying.local.client.undo_rejection(paying.ids[0])
     paying.local.client.approve_submission(paying.ids[0])
-    undo_rejection(submission=submission(paying), by=TESTS, now=paying.now())
+    assert undo_rejection(submission=submission(paying), by=TESTS, now=paying.now()) == "APPROVED"
     assert submission(paying).status == "APPROVED"
 
 
