@@ -139,7 +139,7 @@ def cancel_payment(*, payment: Payment, by: Actor, now: datetime) -> None:
     record(project=study.project, study=study, what=What.PAYMENT_CANCELLED, by=by, now=now, **told)
 
 
-def _again(order: Order) -> Collection[State]:
+def _again(order: Order) -> Collection[str]:
     """Return the states in which a payment is ordered again. A reward is never paid twice; a bonus may be."""
     return VOID if order.reason in REWARDS else {State.CANCELLED}
 
