@@ -17,8 +17,8 @@ from studies.models import Project
 
 logger = logging.getLogger(__name__)
 
-# A message that waits longer is dropped: the next minute sends another.
-FOLLOW_EVERY_SECONDS = 60
+# A message that waits longer is dropped: another is sent by then.
+READ_EVERY_SECONDS, FOLLOW_EVERY_SECONDS = 15, 60
 
 
 @task(name="annotation.expire_sessions", minutes=5)
@@ -28,12 +28,17 @@ def expire_sessions() -> None:
     network_places.forget_networks(now=now)
 
 
+@task(name="annotation.read_prolific_studies", minutes=5)
+def read_prolific_studies() -> None:
+    """Have workers read what is due; the database has the record, also of webhooks whose message was lost."""
+    for study in submissions.due_studies(now=timezone.now()):
+        read_prolific_study.send((study,), expires=READ_EVERY_SECONDS)
+
+
 @task(name="annotation.follow_prolific", minutes=5)
 def follow_prolific() -> None:
-    """Have workers read what is due; the database has the record, also of webhooks whose message was lost."""
+    """Have workers verify arrivals, and connect webhooks."""
     now = timezone.now()
-    for study in submissions.due_studies(now=now):
-        read_prolific_study.send((study,), expires=FOLLOW_EVERY_SECONDS)
     for session in arrival_checks.unverified_sessions(now=now):
         verify_arrival.send((session,), expires=FOLLOW_EVERY_SECONDS)
     for account in webhooks.accounts_to_connect(now=now):

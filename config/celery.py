@@ -16,6 +16,7 @@ from django.conf import settings
 
 from config.logs import mask_handlers
 
+EVERY_15_SECONDS = 15
 EVERY_MINUTE = crontab()
 EVERY_FIVE_MINUTES = crontab(minute="*/5")
 EVERY_HOUR = crontab(minute="17")
@@ -23,7 +24,8 @@ EVERY_HOUR = crontab(minute="17")
 # dropped: while all workers are busy, only the last message matters.
 PERIODIC = {
     "give back what lapsed": ("annotation.expire_sessions", EVERY_MINUTE, None),
-    "read what is due from Prolific": ("annotation.follow_prolific", EVERY_MINUTE, 60),
+    "read studies on Prolific that are due": ("annotation.read_prolific_studies", EVERY_15_SECONDS, 15),
+    "verify arrivals by Prolific, and connect its webhooks": ("annotation.follow_prolific", EVERY_MINUTE, 60),
     "send payments": ("annotation.send_payments", EVERY_MINUTE, 60),
     "delete old webhooks of Prolific": ("annotation.forget_webhooks", EVERY_HOUR, None),
     "update participant groups on Prolific": ("annotation.update_prolific_people", EVERY_FIVE_MINUTES, 300),

@@ -21,6 +21,10 @@ from training.errors import CannotTrain, TrainingCancelled
 from training.models import TrainingRun
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.once(
+    on="sqlite",
+    because="what the worker says has no database in it; what is stored of it is tried on both in test_site",
+)
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def clock_difference(account: ProlificAccount) -> str:
     way = "behind" if account.clock_ahead > 0 else "ahead of"
     return (
         f"The clock of this site is {format_count(minutes, 'minute')} {way} Prolific’s. Lineup allows for the "
-        "difference: webhooks and signed links still work, and studies are read every minute. Ask whoever runs the "
+        "difference: webhooks and signed links still work, and studies are read every 30 seconds. Ask whoever runs the "
         "site to correct its clock."
     )
 

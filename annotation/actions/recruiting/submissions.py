@@ -33,17 +33,17 @@ from studies.models import Event, Outcome, Study
 
 logger = logging.getLogger(__name__)
 
-# A little less than the interval of the task that looks for what is due.
-EVERY = timedelta(seconds=50)
+# So that a change is here within a minute, also if its webhook is lost.
+EVERY = timedelta(seconds=30)
 # Of a study that is over, while submissions wait for review.
 RARELY = timedelta(minutes=10)
 # Of a draft: somebody may publish it on Prolific's own page.
 DRAFT_EVERY = timedelta(minutes=5)
-# If a worker is lost while it reads a study, another reads it after this time.
-LEASE = timedelta(minutes=2)
+# If a worker is lost while it reads a study, another reads it after this time; also if reading takes longer.
+LEASE = timedelta(seconds=30)
 # Of each request, and of all together.
 ATTEMPTS, SECONDS = 3, 60
-SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(minutes=5)
+SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=15), timedelta(minutes=5)
 # A session that ended so long before a reading was seen by it, however long its transaction took.
 JUST_ENDED = timedelta(minutes=1)
 # Whoever finished here is on the way back for so long; then the redirect counts as lost.

@@ -261,7 +261,7 @@ def test_a_platform_that_is_away_is_asked_again_after_growing_pauses_and_then_al
         assert row.problem == "Prolific failed (503). Try again later."
         assert row.due_at is not None
         pauses.append(row.due_at - (NOON + minutes * MINUTE))
-    assert pauses == [MINUTE, 3 * MINUTE, 5 * MINUTE]
+    assert pauses == [MINUTE / 4, 3 * MINUTE, 5 * MINUTE]
     assert fresh(session).state == SessionState.INSTRUCTIONS
     local.switch(Switch.AWAY, "off")
     row = mirror(row, NOON + 70 * MINUTE)
@@ -280,7 +280,7 @@ def test_why_a_study_is_not_read_is_said(local: Local, switch: Switch, says: str
     local.switch(switch)
     row = mirror(row, NOON)
     assert row.problem.startswith(says)
-    assert row.due_at == NOON + MINUTE
+    assert row.due_at == NOON + MINUTE / 4
     assert Submission.objects.count() == 0
 
 

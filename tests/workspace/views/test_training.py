@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from background.models import Job
 from predictions.models import TrainedWeights
@@ -165,3 +167,13 @@ def test_a_trained_model_is_offered_in_its_project_alone(editor: Client, project
     assert spec not in words_of(browser.get("/projects/birds/models/"))
     refused = browser.post("/projects/birds/models/ask/", {"model": spec, "about": "kind:image_to_text"})
     assert refused.status_code == 409
+
+
+def test_a_long_list_needs_no_more_queries(editor: Client, project: Project) -> None:
+    counts = []
+    for number in (1, 2, 3, 4):
+        waiting_run(project, name=f"clip-{number}")
+        with CaptureQueriesContext(connection) as asked:
+            editor.get(PAGE)
+        counts.append(len(asked))
+    assert counts[1] == counts[3]
