@@ -77,9 +77,9 @@ def format_practice_pay(session: Session) -> str:
     """Return what Prolific pays for `session` if it fails the practice, formatted; "" for nothing."""
     if session.provider != PROVIDER:
         return ""
-    # Of its own round; a submission that was not read yet is of the last one.
-    rounds = ProlificStudy.objects.filter(study=session.study_id)
-    row = rounds.filter(submissions__session=session).first() or rounds.first()
+    # Of its own round. Who came through another study brings the submission of that one, which pays nothing for this.
+    rounds = ProlificStudy.objects.filter(study=session.study_id).exclude(remote_id="")
+    row = rounds.filter(remote_id=session.provider_study_id).first()
     pay = screen_out_pay(row.details) if row is not None else None
     return _format_amount(pay, row.currency) if row is not None and pay is not None else ""
 

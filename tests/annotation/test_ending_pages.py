@@ -141,14 +141,17 @@ def test_whom_prolific_pays_for_failing_the_practice_is_told_how_much(client: Cl
     study = launch_study(instances=1, pay=PAY)
     session = sessions.start(study=study, entry=Entry("prolific", "ann", "visit", "study"), now=NOON)
     action = {"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": 50, "slots": 5}
-    make_prolific_study(study, details={"completion_codes": [{"code": "CSCREEN1", "actions": [action]}]})
+    details = {"completion_codes": [{"code": "CSCREEN1", "actions": [action]}]}
+    make_prolific_study(study, "study", details=details)
     Session.objects.update(state="failed_checks", ended_at=NOON)
     end = words(client.get(page_of(session)).content).replace("\N{NO-BREAK SPACE}", " ")
     assert "You are paid US$ 0.50." in end
     # At once, and not after a review.
     assert BY_PLATFORM not in end
-    Session.objects.update(provider="invite")
-    assert "It does not pay for the practice." in words(client.get(page_of(session)).content)
+    # Of another round, or of the study through which they came, which may pay nothing.
+    for other in ({"provider_study_id": "another"}, {"provider": "invite"}):
+        Session.objects.update(**other)
+        assert "It does not pay for the practice." in words(client.get(page_of(session)).content)
 
 
 def test_a_stopped_session_is_told_what_its_answers_are_paid_and_who_decides_about_the_rest(client: Client) -> None:

@@ -305,7 +305,7 @@ def test_the_instructions_say_what_is_paid_for_failing_the_practice(client: Clie
     session = arrive(study)
     assert "The practice itself is not paid." in client.get(page_of(session)).content.decode()
     action = {"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": 50, "slots": 5}
-    make_prolific_study(study, details={"completion_codes": [{"code": "CSCREEN1", "actions": [action]}]})
+    make_prolific_study(study, "study", details={"completion_codes": [{"code": "CSCREEN1", "actions": [action]}]})
     page = client.get(page_of(session)).content.decode()
     assert "If you do not pass, the study ends there, and you are paid US$\N{NO-BREAK SPACE}0.50." in page
     assert "The practice itself is not paid." not in page

@@ -62,7 +62,8 @@ class OrderResult:
 def order_payments(*, study: Study, orders: Sequence[Order], by: Actor, now: datetime) -> OrderResult:
     """Order amounts for sessions of `study`; those ordered before stay as they are.
 
-    A cancelled one, that was never sent, is ordered again with the new amount. Raises CannotPay.
+    A cancelled one, that was never sent, is ordered again with the new amount, and a refused reward too: Prolific may
+    have refused it for a status that has changed since. Raises CannotPay.
     """
     lock(study)
     submissions = _submissions(study, {order.session for order in orders})
@@ -78,7 +79,7 @@ def order_payments(*, study: Study, orders: Sequence[Order], by: Actor, now: dat
         _check_currency(study, submission)
         key = (order.session, order.reason, order.subject)
         before = known.get(key)
-        if (before is None and key not in new) or (before is not None and before.state == State.CANCELLED):
+        if (before is None and key not in new) or (before is not None and before.state in _again(order)):
             if order.reason in REWARDS and order.session in rewarded:
                 continue
             rewarded |= {order.session} if order.reason in REWARDS else set()
@@ -136,6 +137,11 @@ def cancel_payment(*, payment: Payment, by: Actor, now: datetime) -> None:
     study = payment.study
     told = {"amount": str(payment.amount), "currency": payment.currency, "reasons": payment.reason, "payments": 1}
     record(project=study.project, study=study, what=What.PAYMENT_CANCELLED, by=by, now=now, **told)
+
+
+def _again(order: Order) -> Collection[str]:
+    """Return the states in which a payment is ordered again. A reward is never paid twice; a bonus may be."""
+    return VOID if order.reason in REWARDS else {State.CANCELLED}
 
 
 def lock(study: Study) -> None:

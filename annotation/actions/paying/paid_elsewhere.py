@@ -66,7 +66,8 @@ def note_rewards(*, study: Study, by: Actor, now: datetime) -> int:
 def note_screen_outs(submissions: QuerySet[Submission], now: datetime) -> None:
     """Add people whom Prolific has paid for being screened out: the draft that an owner published ordered it."""
     screened_out = submissions.filter(status=S.SCREENED_OUT)
-    for row in {each.prolific_study for each in unrecorded(screened_out)}:
+    paying = ProlificStudy.objects.filter(pk__in=unrecorded(screened_out).values("prolific_study"))
+    for row in paying.select_related("study__project"):
         pay = screen_out_pay(row.details)
         if pay is not None:
             its = screened_out.filter(prolific_study=row)
@@ -83,9 +84,18 @@ def note_amount(*, submission: Submission, amount: Decimal, by: Actor, now: date
     try:
         client = connect_project(row.study.project)
         with client.within(SECONDS):
-            left = unexplained_rewards(client, row)
+            total = _read_rewards(client, row)
     except ProlificError as error:
         raise CannotPay(f"Prolific could not be asked. {without_ids(error)}") from error
+    _add_amount(submission, amount, total, by, now)
+
+
+@transaction.atomic
+def _add_amount(submission: Submission, amount: Decimal, total: int, by: Actor, now: datetime) -> None:
+    """Add an amount if the total of the study leaves it, also beside what somebody added meanwhile."""
+    row = submission.prolific_study
+    lock(row.study)
+    left = total - _known_rewards(row)
     if in_cents(amount) > left:
         raise CannotPay(
             f"Prolific says that at most {format_money(from_cents(max(left, 0)), row.currency)} was paid for this. "
@@ -112,7 +122,15 @@ def unexplained_rewards(client: Client, row: ProlificStudy) -> int:
 
     Raises ProlificError.
     """
-    total = client.read_cost(row.remote_id).rewards.rewards.amount
+    return _read_rewards(client, row) - _known_rewards(row)
+
+
+def _read_rewards(client: Client, row: ProlificStudy) -> int:
+    return client.read_cost(row.remote_id).rewards.rewards.amount
+
+
+def _known_rewards(row: ProlificStudy) -> int:
+    """Return the cents of rewards of a study that its submissions and the ledger explain."""
     payments: dict[int, list[Payment]] = {}
     for payment in Payment.objects.filter(prolific_study=row, session__isnull=False):
         payments.setdefault(payment.session_id or 0, []).append(payment)
@@ -120,7 +138,7 @@ def unexplained_rewards(client: Client, row: ProlificStudy) -> int:
     for submission in row.submissions.filter(status__in=[S.APPROVED, *_REASONS]):
         submission.prolific_study = row
         known += reward_there(submission, submission.status, payments.get(submission.session_id or 0, [])) or 0
-    return total - known
+    return known
 
 
 @transaction.atomic

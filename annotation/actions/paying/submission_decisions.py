@@ -52,7 +52,7 @@ def reject(*, submission: Submission, category: str, message: str, by: Actor, no
             status = _reject(client, submission_id(submission), RejectionCategory(category), message)
     except ProlificError as error:
         raise CannotPay(without_ids(error)) from error
-    _note(submission, What.SUBMISSION_REJECTED, by, now, told=category, status=status, read_at=now)
+    _note(submission, What.SUBMISSION_REJECTED, by, now, told=category, status=status[:40], read_at=now)
 
 
 def _reject(client: Client, id_: str, category: RejectionCategory, message: str) -> str:
@@ -64,8 +64,8 @@ def _reject(client: Client, id_: str, category: RejectionCategory, message: str)
         raise
 
 
-def undo_rejection(*, submission: Submission, by: Actor, now: datetime) -> None:
-    """Take a rejection back, so that the submission awaits review again. Raises CannotPay.
+def undo_rejection(*, submission: Submission, by: Actor, now: datetime) -> str:
+    """Take a rejection back, so that the submission awaits review again; return its status. Raises CannotPay.
 
     Asks Prolific: call it outside of transactions. After an unclear reply the submission is read again.
     """
@@ -77,7 +77,8 @@ def undo_rejection(*, submission: Submission, by: Actor, now: datetime) -> None:
             status = _undo_rejection(client, submission_id(submission))
     except ProlificError as error:
         raise CannotPay(without_ids(error)) from error
-    _note(submission, What.REJECTION_UNDONE, by, now, status=status, read_at=now)
+    _note(submission, What.REJECTION_UNDONE, by, now, status=status[:40], read_at=now)
+    return status
 
 
 def _undo_rejection(client: Client, id_: str) -> str:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC
 from decimal import Decimal
 
 from django.db.models import Count, Sum
@@ -129,9 +130,10 @@ def ordered_at(study: Study, moment: str) -> JustOrdered | None:
     """Return the payments of `study` that were ordered at this moment, None without any."""
     try:
         at = parse_datetime(moment)
-    except ValueError:
-        return None
-    if at is None or at.tzinfo is None:
+        if at is None or at.tzinfo is None:
+            return None
+        at = at.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
     rows = Payment.objects.filter(study=study, ordered_at=at).order_by()
     found = list(rows.values_list("state", "currency").annotate(n=Count("pk"), amount=Sum("amount")))
@@ -175,7 +177,7 @@ def reviewed_sessions(study: Study, session: int | None = None) -> list[Reviewed
         if each.session is not None:
             # Its design is read by the marks.
             each.session.study = study
-    took_part = took_part_in(study)
+    took_part = took_part_in(study, session)
     answers = stored_answers([took_part[pk].pk if pk in took_part else pk for pk in sessions])
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     payments: dict[int, list[Payment]] = {pk: [] for pk in sessions}

@@ -21,16 +21,22 @@ class Elsewhere:
     people: list[tuple[str, int, str]] = field(default_factory=list)
 
 
-def took_part_in(study: Study) -> dict[int, Session]:
-    """Return the sessions that arrived at `study` and left it for its feeding study: id -> the session there."""
-    if study.fed_by_id is None:
+def took_part_in(study: Study, session: int | None = None) -> dict[int, Session]:
+    """Return the sessions that arrived at `study` and left it for its feeding study: id -> the session there.
+
+    session: None for all.
+    """
+    if study.fed_by is None:
         return {}
-    return {left.pk: taken for left, taken in _pairs(_left().filter(study=study), study.fed_by_id)}
+    left = _left().filter(study=study)
+    if session is not None:
+        left = left.filter(pk=session)
+    return {each.pk: taken for each, taken in _pairs(left, study.fed_by)}
 
 
 def arrived_at(study: Study) -> list[tuple[Session, Session]]:
     """Return the sessions that took part in `study` and arrived at another one: the one there, and the one here."""
-    return _pairs(_left().filter(study__fed_by=study).select_related("study__project", "submission"), study.pk)
+    return _pairs(_left().filter(study__fed_by=study).select_related("study__project", "submission"), study)
 
 
 def reviewed_elsewhere(study: Study) -> Sequence[Elsewhere]:
@@ -50,11 +56,16 @@ def _left() -> QuerySet[Session]:
     return Session.objects.filter(state=SessionState.SUPERSEDED, submission__isnull=False).order_by("pk")
 
 
-def _pairs(left: Iterable[Session], to: int) -> list[tuple[Session, Session]]:
+def _pairs(left: Iterable[Session], to: Study) -> list[tuple[Session, Session]]:
     """Return each session with the one in the study `to` that has the same submission."""
     by_digest = {digest: session for session in left for digest in session.known_digests()}
     if not by_digest:
         return []
-    there = Session.objects.filter(study=to, id_digest__in=by_digest).select_related("study__project")
-    pairs = ((by_digest[session.id_digest or ""], session) for session in there.order_by("pk"))
-    return [(left, taken) for left, taken in pairs if left.annotator_id == taken.annotator_id]
+    found = []
+    for taken in Session.objects.filter(study=to, id_digest__in=by_digest).order_by("pk"):
+        # One design for all, which is read by the marks.
+        taken.study = to
+        left_there = by_digest[taken.id_digest or ""]
+        if left_there.annotator_id == taken.annotator_id:
+            found.append((left_there, taken))
+    return found

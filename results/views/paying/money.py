@@ -12,9 +12,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from analytics.work.ledger import from_cents, in_cents
+from analytics.work.ledger import from_cents, in_cents, shown_payments
 from annotation.actions.paying.compare_with_platform import last_result, latest_check, request_check
-from annotation.actions.paying.order_payments import CannotPay, cancel_payment
+from annotation.actions.paying.order_payments import BONUSES, CannotPay, cancel_payment
 from annotation.actions.paying.paid_elsewhere import note_amount, note_rewards
 from annotation.actions.paying.payment_decisions import (
     held_batch,
@@ -216,14 +216,17 @@ def _platform(row: Payment) -> dict[str, Any]:
     except CannotPay as error:
         return {"unasked": str(error)}
     batch = held_batch(row)
-    reading = None
+    reading, batch_problem = None, ""
     if len(batch) > 1:
         try:
             reading = read_batch(row)
         except CannotPay as error:
-            return {"unasked": str(error)}
+            batch_problem = str(error)
     ours = Payment.objects.filter(session=row.session_id).exclude(pk=row.pk).order_by("pk")
-    is_shown = in_cents(row.amount) in bonuses
+    paid = [in_cents(each.amount) for each in ours if each.reason in BONUSES and each.state == State.PAID]
+    is_shown = row.reason in BONUSES and bool(
+        shown_payments(bonuses, paid=paid, waiting=[(row.pk, in_cents(row.amount))])[0]
+    )
     return {
         "status": status,
         "bonuses": [from_cents(cents) for cents in bonuses],
@@ -232,6 +235,7 @@ def _platform(row: Payment) -> dict[str, Any]:
         "batch": batch,
         "batch_amount": sum(each.amount for each in batch),
         "reading": reading,
+        "batch_problem": batch_problem,
         "there": from_cents(reading.there) if reading else None,
         "paid_here": from_cents(reading.paid) if reading else None,
     }

@@ -23,6 +23,7 @@ from annotation.actions.paying.order_payments import (
 from annotation.actions.paying.study_fee import study_fee
 from annotation.actions.paying.submission_decisions import RETURN_REASONS, ask_to_return, reject, undo_rejection
 from annotation.models import Payment, Session, SessionState
+from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.rejection_rules import CATEGORIES, LEAST_CHARACTERS, Rejection, rejection_problems
 from annotation.tasks import send_project_payments
 from results.actions.pseudonyms import name_annotators
@@ -114,8 +115,9 @@ def _do(request: HttpRequest, study: Study, line: ReviewedSession) -> None:
         messages.success(request, f"{line.name} was asked to return the submission.")
         return
     elif doing == "undo":
-        undo_rejection(submission=line.submission, by=by, now=now)
-        messages.success(request, f"The rejection of {line.name} is undone. Approve the submission to pay it.")
+        is_paid = undo_rejection(submission=line.submission, by=by, now=now) == SubmissionStatus.APPROVED
+        more = "The submission is approved on Prolific already." if is_paid else "Approve the submission to pay it."
+        messages.success(request, f"The rejection of {line.name} is undone. {more}")
         return
     elif doing == "cancel":
         for payment in line.payments:
@@ -223,7 +225,8 @@ def reject_session(request: HttpRequest, study: Study, session: int) -> HttpResp
 
 
 def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rejection:
-    others = Session.objects.filter(study=study, state=SessionState.FINISHED, ended_at__isnull=False)
+    worked_for = line.took_part.study_id if line.took_part else study.pk
+    others = Session.objects.filter(study=worked_for, state=SessionState.FINISHED, ended_at__isnull=False)
     times = [
         (ended - arrived).total_seconds() for arrived, ended in others.values_list("arrived_at", "ended_at") if ended
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotation.actions.ending.platform_outcome import code_for
+from annotation.actions.paying import paid_elsewhere
 from annotation.actions.paying.compare_with_platform import last_result, request_check
 from annotation.actions.paying.order_payments import CannotPay
 from annotation.actions.paying.paid_elsewhere import note_amount
@@ -15,7 +16,7 @@ from annotation.actions.paying.send_payments import projects_to_pay, send_projec
 from annotation.actions.recruiting import prolific_studies
 from annotation.actions.recruiting.prolific_draft import ScreenOut
 from annotation.actions.recruiting.submissions import read_study
-from annotation.models import Payment, ProlificAccount, Session, SessionState, Submission
+from annotation.models import Payment, ProlificAccount, ProlificStudy, Session, SessionState, Submission
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import Connection
@@ -129,6 +130,28 @@ def test_a_part_that_was_paid_on_prolific_is_entered_up_to_what_prolific_tells(p
     )
     with pytest.raises(CannotPay, match=r"at most USD 0\.00"):
         note_amount(submission=submission, amount=Decimal("0.40"), by=TESTS, now=paying.now())
+
+
+def test_two_who_enter_amounts_at_once_enter_no_more_than_prolific_tells(
+    paying: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Another draft was used, so that the pay for being screened out is not known.
+    paying.remote.details = {}
+    paying.remote.save()
+    submission, other = pay_in_part(paying), screen_out(paying)
+    read = paid_elsewhere._read_rewards
+
+    def meanwhile(client: Client, row: ProlificStudy) -> int:
+        total = read(client, row)
+        monkeypatch.setattr(paid_elsewhere, "_read_rewards", read)
+        note_amount(submission=other, amount=Decimal("1.00"), by=TESTS, now=paying.now())
+        return total
+
+    # 2.00 for the part and 0.50 for the screen-out.
+    monkeypatch.setattr(paid_elsewhere, "_read_rewards", meanwhile)
+    with pytest.raises(CannotPay, match=r"at most USD 1\.50"):
+        note_amount(submission=submission, amount=Decimal("2.00"), by=TESTS, now=paying.now())
+    assert [row.amount for row in Payment.objects.all()] == [Decimal("1.00")]
 
 
 def test_an_amount_is_entered_only_for_a_part_or_a_screen_out(paying: Stage) -> None:

@@ -10,6 +10,7 @@ from annotation.actions.paying.submission_decisions import ask_to_return, reject
 from annotation.models import Payment, Submission
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.connection import ProlificError
+from annotation.recruitment.prolific.statuses import RejectionCategory
 from simulation.prolific_double.switches import Switch
 from studies.models import Event
 from tests.annotation.paying.stage import Stage, stage
@@ -159,11 +160,23 @@ def test_a_rejection_that_is_undone_awaits_review_and_is_paid(paying: Stage) -> 
     assert (paying.states(), paying.paid("reward")) == ([State.PAID], [400, 0, 0])
 
 
+def test_a_reward_that_was_refused_for_a_rejection_is_ordered_again_once_that_is_undone(paying: Stage) -> None:
+    paying.approve(paying.sessions[:1])
+    # A colleague rejected it on Prolific's own page.
+    paying.local.client.reject_submission(paying.ids[0], category=RejectionCategory.FAILED_CHECK, message=MESSAGE)
+    paying.minute(2)
+    assert paying.states() == [State.REFUSED]
+    paying.local.client.undo_rejection(paying.ids[0])
+    assert paying.approve(paying.sessions[:1]).made == 1
+    paying.minute(2)
+    assert (paying.states(), paying.paid("reward")) == ([State.PAID], [400, 0, 0])
+
+
 def test_a_rejection_that_somebody_undid_and_approved_on_prolific_is_seen(paying: Stage) -> None:
     reject(submission=submission(paying), category="FAILED_CHECK", message=MESSAGE, by=TESTS, now=paying.now())
     paying.local.client.undo_rejection(paying.ids[0])
     paying.local.client.approve_submission(paying.ids[0])
-    undo_rejection(submission=submission(paying), by=TESTS, now=paying.now())
+    assert undo_rejection(submission=submission(paying), by=TESTS, now=paying.now()) == "APPROVED"
     assert submission(paying).status == "APPROVED"
 
 

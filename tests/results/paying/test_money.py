@@ -172,6 +172,23 @@ def test_an_owner_decides_about_a_held_payment_beside_what_prolific_shows(paying
     assert held.get().state == State.PAID
 
 
+def test_a_bonus_that_was_paid_before_is_not_taken_for_a_held_one_of_the_same_amount(
+    paying: Stage, owner: Client
+) -> None:
+    paying.bonus("1.50", reason=Payment.Reason.WAITING)
+    paying.minute(2)
+    assert paying.paid() == [150, 0, 0]
+    paying.bonus("1.50")
+    held = Payment.objects.filter(reason="decided")
+    held.update(state=State.UNCERTAIN, state_at=timezone.now() - timedelta(hours=2))
+    address = f"{PAGE}payments/{held.get().pk}/"
+    assert 'value="unpaid">' in words_of(owner.get(address))
+    paying.local.client.pay_bonuses(
+        paying.local.client.set_up_bonuses(paying.remote.remote_id, {paying.ids[0]: held.get().amount}).id
+    )
+    assert 'value="unpaid" disabled>' in words_of(owner.get(address))
+
+
 @pytest.fixture
 def batch(paying: Stage, monkeypatch: pytest.MonkeyPatch) -> list[Payment]:
     """Three bonuses whose call was cut off before Prolific had it, two hours ago by the clock that pages have."""
@@ -224,6 +241,18 @@ def test_a_held_batch_of_which_one_was_paid_on_prolific_is_decided_one_by_one(
     for doing in ("all_paid", "all_unpaid"):
         assert owner.post(f"{PAGE}payments/{batch[0].pk}/", {"do": doing}).status_code == 409
     assert paying.states() == [State.UNCERTAIN] * 3
+
+
+def test_one_of_a_held_batch_is_decided_although_prolific_does_not_tell_the_total(
+    owner: Client, batch: list[Payment], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(client: Prolific, study: str) -> None:
+        raise ProlificError("Prolific refuses this (404).", status=404, body=None)
+
+    monkeypatch.setattr(Prolific, "read_cost", fail)
+    page = words_of(owner.get(f"{PAGE}payments/{batch[0].pk}/"))
+    assert "cannot be decided together. Prolific could not be asked. Prolific refuses this (404)." in page
+    assert 'value="unpaid">' in page
 
 
 def test_refused_payments_are_sent_again_from_the_studys_page(paying: Stage, owner: Client) -> None:

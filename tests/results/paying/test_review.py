@@ -143,7 +143,10 @@ def test_an_owner_undoes_a_rejection_after_a_confirmation(paying: Stage, owner: 
     assert 'value="approve"' in words_of(page)
 
 
-@pytest.mark.parametrize("moment", ["", "x", "2026-99-99T00:00", "2026-11-20", "2026-11-20T12:00:00%2B00:00"])
+@pytest.mark.parametrize(
+    "moment",
+    ["", "x", "2026-99-99T00:00", "2026-11-20", "2026-11-20T12:00:00%2B00:00", "0001-01-01T00:00:00%2B23:59"],
+)
 def test_a_moment_at_which_nothing_was_ordered_shows_nothing(paying: Stage, owner: Client, moment: str) -> None:
     page = owner.get(f"{PAGE}?ordered={moment}")
     assert (page.status_code, "approved, USD" in words_of(page)) == (200, False)

@@ -13,7 +13,8 @@ from results.queries.paying.review import review_of, reviewed_sessions
 from results.queries.paying.study_money import study_money
 from studies.models import Study
 from tests.annotation.test_lobby import LOBBY, make_live, wait
-from tests.factories import NOON, TESTS, make_member, make_prolific_study, make_submission
+from tests.annotation.test_rejection_rules import MESSAGE
+from tests.factories import NOON, TESTS, make_member, make_prolific_study, make_submission, sit_down
 from tests.pages import signed_in, words_of
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +58,17 @@ def test_the_study_that_they_came_through_says_where_they_worked(switched: Switc
     assert 'Finished in <a href="/studies/vases/best-vase/">best-vase</a>' in words_of(page)
     page = owner.get(f"/studies/vases/step-4/review/{switched.left.pk}/")
     assert "?study=best-vase#answers" in page.content.decode()
+
+
+def test_nobody_is_too_quick_by_the_times_of_a_study_in_which_they_did_not_work(
+    switched: Switched, owner: Client
+) -> None:
+    for number in range(10):
+        sit_down(switched.came, f"person-{number}", state=SessionState.FINISHED)
+    page = owner.post(
+        f"/studies/vases/step-4/review/{switched.left.pk}/reject/", {"category": "TOO_QUICKLY", "message": MESSAGE}
+    )
+    assert "Speed is a reason only after 10 sessions have finished." in words_of(page)
 
 
 @pytest.mark.parametrize("page", ["review", "owed"])
