@@ -10,14 +10,15 @@ A worker that is lost goes on from the last checkpoint in this folder, when the 
 """
 
 import errno
+import fcntl
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
+from typing import IO, Any
 
 from predictions.messages import DEFAULT
 from predictions.pictures import SourceUnavailable
@@ -40,6 +41,8 @@ BEAT_SECONDS = 60.0
 LOOK_SECONDS = 10.0
 # Before training goes on after the source of images was down; after the last one it fails.
 PAUSES_SECONDS = (10, 30, 60, 120, 300)
+# A worker that was thought to be lost stops after its step, or after it has validated.
+WAIT_FOR_OTHER_SECONDS = 600.0
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -84,7 +87,7 @@ def _train(order: Order, seconds: Callable[[], float]) -> Outcome:
     folder = folder_of(order["folder"])
     folder.mkdir(parents=True, exist_ok=True)
     plan, reports = Plan(**order["plan"]), _Reports(order, seconds)
-    with _examples(order, folder) as examples:
+    with _alone_in(folder, order), _examples(order, folder) as examples:
 
         def go_on() -> Result:
             return train_model(
@@ -113,6 +116,30 @@ def _while_images_come_back(order: Order, go_on: Callable[[], Result]) -> Result
             if not is_wanted(order):
                 raise Stopped from error
     return go_on()
+
+
+@contextmanager
+def _alone_in(folder: Path, order: Order) -> Iterator[None]:
+    """Keep other workers that share the folder out of it in the block. Raises CannotTrain and Stopped.
+
+    A worker that was thought to be lost may still be there, until it asks the site whether to go on.
+    """
+    with (folder / "lock").open("w") as file:
+        until = time.monotonic() + WAIT_FOR_OTHER_SECONDS
+        while not _locks(file):
+            if not is_wanted(order):
+                raise Stopped
+            if time.monotonic() > until:
+                raise CannotTrain("Another worker has not stopped training this model. End it, and resume.")
+            time.sleep(1)
+        yield
+
+
+def _locks(file: IO[str]) -> bool:
+    with suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The worker that trains: what it answers where training stops, and what it reads from the site."""
 
 import errno
+import fcntl
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from predictions.trained_models import path_of
 from tests.factories import NOON, make_project
 from tests.training.site import result, sent_orders, train_four_steps, waiting_run, worker_here
 from training.actions.orders import send_due
-from training.actions.runs import cancel_run
+from training.actions.runs import cancel_run, resume_run
 from training.errors import CannotTrain, TrainingCancelled
 from training.models import TrainingRun
 
@@ -127,6 +128,28 @@ def test_what_people_wrote_does_not_stay_on_the_worker(
     run = trained(client, train)
     assert [file.name for file in seen] == ["training.jsonl"]
     assert not list((trained_folder / run.folder).glob("*.jsonl"))
+
+
+@pytest.mark.django_db
+def test_two_workers_that_share_a_folder_do_not_train_in_it_at_once(
+    client: Client, trained_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.worker.WAIT_FOR_OTHER_SECONDS", 0)
+    run = waiting_run(make_project())
+    folder = trained_folder / run.folder
+    folder.mkdir()
+    with (folder / "lock").open("w") as other, sent_orders() as sent, worker_here(client) as worker:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        send_due(run_id=run.pk, now=NOON)
+        worker.train(order=sent[0])
+        run.refresh_from_db()
+        assert run.error == "Another worker has not stopped training this model. End it, and resume."
+        fcntl.flock(other, fcntl.LOCK_UN)
+        resume_run(run=run, by="test", now=NOON)
+        send_due(run_id=run.pk, now=NOON)
+        worker.train(order=sent[1])
+    run.refresh_from_db()
+    assert run.state == "done"
 
 
 @pytest.mark.django_db
