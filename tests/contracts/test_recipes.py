@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from math import inf
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,22 @@ def test_every_value_has_the_papers_default_and_names_its_source(name: str) -> N
         assert about.description is not None, field
         assert SENTENCE.fullmatch(about.description), field
         assert re.search(r"Source: |not found|Not found|Not in the paper|see the departures", about.description), field
+
+
+def test_values_are_those_that_the_authors_published() -> None:
+    """Copied from the README of NegCLIP, the cards of both CLIP_TROHN, and ImageCoDe's README with its scripts."""
+    trohn = {"batch": 200, "epochs": 10, "learning_rate": 1e-6, "warmup_steps": 50, "schedule": "cosine"}
+    trohn |= {"beta1": 0.9, "beta2": 0.98, "epsilon": 1e-6, "weight_decay": 0.1}
+    published: dict[str, dict[str, Any]] = {
+        "negclip": {"batch": 256, "epochs": 5, "learning_rate": 1e-6, "warmup_steps": 50},
+        "trohn-text": trohn,
+        "trohn-img": trohn,
+        "imagecode-context-batch": {"batch": 36, "epochs": 30, "learning_rate": 4e-6, "weight_decay": 0.01},
+        "imagecode-context-module": {"batch": 36, "learning_rate": 1e-4, "scale": 1000, "layers": 2, "heads": 8},
+    }
+    for name, values in published.items():
+        options = recipe_of(Plan(name, "", "")).model_dump()
+        assert {field: options[field] for field in values} == values, name
 
 
 @every_recipe
