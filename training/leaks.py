@@ -62,8 +62,9 @@ class Item:
 class Leak:
     """An example and what it has in common with something protected.
 
-    `shared`: the caption of the example, the SHA-256 of its image, or the id of the source. `closeness`: of near
-    captions the similarity from 0 to 1, of near images the distance from 0; else None.
+    `shared`: the SHA-256 of the example's image, or the id of the source; "" for captions, because reports are kept,
+    and who wrote a caption may take it back. `closeness`: of near captions the similarity from 0 to 1, of near images
+    the distance from 0; else None.
     """
 
     kind: str
@@ -233,7 +234,7 @@ class LeakCheck:
         captions = list(places)
         for number, (similarity, name) in self._protected.near_captions(captions).items():
             for place in places[captions[number]]:
-                yield place, Leak(NEAR_CAPTION, items[place].name, name, captions[number], similarity)
+                yield place, Leak(NEAR_CAPTION, items[place].name, name, "", similarity)
 
     def _near_images(self, items: Sequence[Item]) -> Iterator[tuple[int, Leak]]:
         places: dict[str, list[int]] = defaultdict(list)
@@ -265,7 +266,7 @@ def _same(item: Item, protected: Protected) -> dict[str, Leak]:
     """Return the first leak of each kind that is an equal image, caption or source."""
     compared = (
         (SAME_IMAGE, ((image, image) for image in item.images), protected.by_image),
-        (SAME_CAPTION, ((caption, comparable(caption)) for caption in item.captions), protected.by_caption),
+        (SAME_CAPTION, (("", comparable(caption)) for caption in item.captions), protected.by_caption),
         (SAME_SOURCE, ((source, source) for source in item.sources), protected.by_source),
     )
     found = (

@@ -204,11 +204,11 @@ class _Run:
         state = self.state
         state.score = right / total
         state.curve.append([state.step, {}, state.score])
-        state.bad_epochs += 1
         is_best = state.best is None or state.score > state.best
-        # The best one may be known already, from before an interruption.
-        if is_best or (state.score, state.step) == (state.best, state.best_step):
-            state.best, state.best_step, state.bad_epochs = state.score, state.step, 0
+        if is_best:
+            state.best, state.best_step = state.score, state.step
+        # The best one may be of a later step, known from before an interruption: until then, training did not stop.
+        state.bad_epochs = 0 if state.step <= state.best_step else state.bad_epochs + 1
         if is_best and self.processes.is_main:
             known = {"identity": dict(self._identity), "step": state.step, "score": state.score}
             write_file(self.folder / BEST, {**known, "modules": self._modules()})

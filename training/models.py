@@ -46,7 +46,7 @@ class TrainingRun(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="training_runs")
     name = models.CharField(max_length=LONGEST_NAME, help_text="Lower-case letters, digits and hyphens.")
-    folder = models.CharField(max_length=100, unique=True, help_text="Its folder on the worker, which never changes.")
+    folder = models.CharField(max_length=100, unique=True, help_text="Its folder on the worker.")
     recipe = models.CharField(max_length=50)
     recipe_version = models.CharField(max_length=20)
     options: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(

@@ -30,8 +30,15 @@ class Processes:
         start, stop = (len(items) * (self.index + more) // self.count for more in (0, 1))
         return items[start:stop]
 
+    def share_to_load(self, items: Sequence[T]) -> Sequence[T]:
+        """Return `share`, but the first item where it is empty: a model needs a row, which `join` leaves out again."""
+        return self.share(items) or items[:1]
+
     def join(self, vectors: Any, total: int) -> Any:
-        """Return the `total` vectors of all processes, in rows; only those of this one have gradients."""
+        """Return the `total` vectors of all processes, in rows; only those of this one have gradients.
+
+        vectors: those of `share_to_load`.
+        """
         if self.count == 1:
             return vectors
         import torch
@@ -42,7 +49,7 @@ class Processes:
         rows = torch.arange(total)
         lengths = [len(Processes(index, self.count).share(rows)) for index in range(self.count)]
         parts = [padded[most * index : most * index + length] for index, length in enumerate(lengths)]
-        return torch.cat([*parts[: self.index], vectors, *parts[self.index + 1 :]])
+        return torch.cat([*parts[: self.index], vectors[: lengths[self.index]], *parts[self.index + 1 :]])
 
     def add_gradients(self, parameters: Iterable[Any]) -> None:
         """Add up the gradients of the processes."""

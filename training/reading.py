@@ -61,7 +61,7 @@ def read_batches(
 
     def load() -> Iterator[LoadedBatch]:
         for batch in batches:
-            names = here.share(list(dict.fromkeys(batch.images)))
+            names = here.share_to_load(list(dict.fromkeys(batch.images)))
             waiting.append((batch, shared_feeder().read(names, open_picture, towers.preprocess, ahead=len(names) or 1)))
             if len(waiting) > BATCHES_AHEAD:
                 yield _gather(*waiting.popleft(), towers, here)
@@ -125,7 +125,7 @@ def _gather(batch: Batch, reading: Reading[NDArray[Any]], towers: Towers, here: 
     rows_of_texts = {text: row for row, text in enumerate(dict.fromkeys(batch.texts))}
     pinned = towers.device.type != "cpu"
     pixels = torch.from_numpy(np.stack(list(made.values()))) if made else None
-    tokens = towers.tokenize(here.share(list(rows_of_texts))) if rows_of_texts else None
+    tokens = towers.tokenize(here.share_to_load(list(rows_of_texts))) if rows_of_texts else None
     return LoadedBatch(
         batch,
         pixels.pin_memory() if pinned and pixels is not None else pixels,

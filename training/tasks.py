@@ -6,7 +6,8 @@ from typing import Any
 from django.utils import timezone
 
 from background.decorator import task
-from training.actions import examples, orders
+from background.tasks import send
+from training.actions import examples, orders, runs
 from training.messages import BEAT, PROGRESS, TRAINED
 
 
@@ -33,8 +34,10 @@ def send_order(run: int) -> None:
 
 @task(name="training.send_again", minutes=10)
 def send_again() -> None:
-    """Ask again where a message or a worker was lost."""
+    """Ask again where a message or a worker was lost, after examples of people who withdrew are read again."""
     now = timezone.now()
+    for job in runs.read_again(now=now):
+        send(job)
     for run in orders.silent_runs(now=now):
         orders.send_due(run_id=run.pk, now=now)
 

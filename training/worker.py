@@ -83,21 +83,21 @@ def _outcome(order: Order) -> Mapping[str, Any]:
 def _train(order: Order, seconds: Callable[[], float]) -> Outcome:
     folder = folder_of(order["folder"])
     folder.mkdir(parents=True, exist_ok=True)
-    examples = {part: _examples(order, part, folder) for part in order["sha256"]}
     plan, reports = Plan(**order["plan"]), _Reports(order, seconds)
+    with _examples(order, folder) as examples:
 
-    def go_on() -> Result:
-        return train_model(
-            plan,
-            examples[TRAINING],
-            examples.get(VALIDATION, ()),
-            open_picture,
-            folder,
-            reports.report,
-            reports.is_cancelled,
-        )
+        def go_on() -> Result:
+            return train_model(
+                plan,
+                examples[TRAINING],
+                examples.get(VALIDATION, ()),
+                open_picture,
+                folder,
+                reports.report,
+                reports.is_cancelled,
+            )
 
-    result = _while_images_come_back(order, go_on)
+        result = _while_images_come_back(order, go_on)
     spec = _spec_of(result, order["folder"])
     return Outcome(replace(result, spec=spec), _identity(spec, result), seconds())
 
@@ -115,10 +115,17 @@ def _while_images_come_back(order: Order, go_on: Callable[[], Result]) -> Result
     return go_on()
 
 
-def _examples(order: Order, part: str, folder: Path) -> ExampleFile:
-    file = folder / f"{part}.jsonl"
-    fetch_examples(order, part, file)
-    return ExampleFile(file)
+@contextmanager
+def _examples(order: Order, folder: Path) -> Iterator[Mapping[str, ExampleFile]]:
+    """Fetch the examples for the block, by part. Afterwards their files are deleted: they hold what people wrote."""
+    files = {part: folder / f"{part}.jsonl" for part in order["sha256"]}
+    try:
+        for part, file in files.items():
+            fetch_examples(order, part, file)
+        yield {part: ExampleFile(file) for part, file in files.items()}
+    finally:
+        for file in files.values():
+            file.unlink(missing_ok=True)
 
 
 class _Reports:

@@ -82,10 +82,17 @@ def _prepare(job: RunningJob) -> None:
             files = {part: _store(run, file) for part, file in parts.write().items()}
     except CannotTrain as error:
         raise Failed(str(error)) from error
-    with transaction.atomic():
-        job.check()
-        if note_prepared(run=run, files=files, leaks=parts.leaks):
-            send_order.delay_on_commit(run.pk)
+    is_noted = False
+    try:
+        with transaction.atomic():
+            job.check()
+            if is_noted := note_prepared(run=run, files=files, leaks=parts.leaks):
+                send_order.delay_on_commit(run.pk)
+    finally:
+        # Somebody cancelled the run meanwhile. The files hold what people wrote.
+        if not is_noted:
+            for file in files.values():
+                default_storage.delete(file.file)
 
 
 def _rows(run: TrainingRun) -> Iterable[AcceptedInstance]:

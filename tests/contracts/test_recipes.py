@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from math import inf
 
 import pytest
 
@@ -46,7 +47,13 @@ def test_every_value_has_the_papers_default_and_names_its_source(name: str) -> N
 
 @every_recipe
 def test_a_wrong_value_is_refused_in_a_sentence(name: str) -> None:
-    for options in ({"batch": 0}, {"learning_rate": -1.0}, {"precision": "float8"}, {"no such value": 1}):
+    for options in (
+        {"batch": 0},
+        {"learning_rate": -1.0},
+        {"precision": "float8"},
+        {"no such value": 1},
+        {"weight_decay": inf},
+    ):
         with pytest.raises(CannotTrain, match=rf"The options of {name} are wrong\. {next(iter(options))}: "):
             recipe_of(Plan(name, "", "", options))
 

@@ -98,7 +98,7 @@ def result(path: str, **changes: Any) -> Result:
 
 def finish(run: TrainingRun) -> None:
     """Let a worker report that the run's model is trained."""
-    spec = "open_clip:ViT-B-32-quickgelu/trained:vases-small-clip/small-clip.pt"
+    spec = f"open_clip:ViT-B-32-quickgelu/trained:{run.folder}/small-clip.pt"
     identity = ModelIdentity("OpenCLIP ViT-B-32-quickgelu", "small-clip.pt", WEIGHTS)
     outcome = Outcome(result("small-clip.pt", spec=spec), identity, 90.0)
     note_trained(run_id=run.pk, attempt=run.attempt, answer=to_plain(outcome), now=NOON)

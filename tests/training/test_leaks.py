@@ -142,6 +142,15 @@ def test_an_example_with_several_leaks_counts_once_in_each_kind() -> None:
     assert report.pairs[0] == Leak(SAME_IMAGE, "it", "held", "1" * 64)
 
 
+def test_a_report_holds_no_caption_which_its_author_may_take_back() -> None:
+    held = Item("held", ["The red ball lies under the table."])
+    report = find_leaks(
+        [Item("same", held.captions), Item("near", ["The red ball lies under the tables."])], Protected([held])
+    )
+    assert [(pair.kind, pair.shared) for pair in report.pairs] == [(SAME_CAPTION, ""), (NEAR_CAPTION, "")]
+    assert "ball" not in json.dumps(report.to_plain())
+
+
 def test_an_equal_caption_is_not_near_too_and_words_in_place_of_others_are_another_caption() -> None:
     held = Item("held", ["A man in a red shirt holds a ball."])
     # 34 and 34 groups of three characters ("red" for "blue"), by hand: 5 of the one and 6 of the other are not shared.

@@ -15,15 +15,16 @@ from django.test import Client
 from background.models import Job, JobState
 from predictions.models import Model, TrainedWeights
 from predictions.scorers import ModelIdentity
-from studies.actions.events import What
+from studies.actions.events import What, record
 from studies.models import Event, Project
 from tests.factories import NOON, make_model, make_person, make_project
 from tests.jobs import run_now
 from tests.training.site import PLAN, WEIGHTS, accept_vases, progress, result, sent_orders, waiting_run, worker_here
+from training import tasks
 from training.actions import orders
 from training.actions.examples import discard_old
 from training.actions.orders import LOST_AFTER, MOST_FRUITLESS, send_due, silent_runs
-from training.actions.runs import cancel_run, request_run, resume_run
+from training.actions.runs import READ_AGAIN, ExamplesFile, cancel_run, note_prepared, request_run, resume_run
 from training.errors import CannotTrain
 from training.messages import Outcome, Report, to_plain
 from training.models import TrainingRun
@@ -35,6 +36,13 @@ pytestmark = pytest.mark.django_db
 def trained_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LINEUP_TRAINED", str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture
+def sent_jobs(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
+    jobs: list[Job] = []
+    monkeypatch.setattr("training.tasks.send", jobs.append)
+    return jobs
 
 
 def train(project: Project, **options: Any) -> None:
@@ -155,23 +163,30 @@ def test_a_run_whose_workers_are_lost_again_and_again_fails() -> None:
     assert "lost each time" in run.error
 
 
-def outcome(**changes: Any) -> dict[str, Any]:
-    spec = "open_clip:ViT-B-32/trained:a/b.pt"
+def outcome(run: TrainingRun, **changes: Any) -> dict[str, Any]:
+    spec = f"open_clip:ViT-B-32/trained:{run.folder}/b.pt"
     return to_plain(Outcome(result("b.pt", spec=spec, **changes), ModelIdentity("OpenCLIP", "b.pt", WEIGHTS), 8.0))
 
 
 def test_a_model_that_is_told_twice_is_one_model() -> None:
     run = waiting_run(make_project())
     for _ in range(2):
-        orders.note_trained(run_id=run.pk, attempt=0, answer=outcome(), now=NOON)
+        orders.note_trained(run_id=run.pk, attempt=0, answer=outcome(run), now=NOON)
+    # A report that comes after the end, with a score of another step.
+    orders.note_progress(run_id=run.pk, attempt=0, report=report(9, seconds=9, score=0.1), now=NOON)
+    assert not run.curve.filter(step=9).exists()
     assert Model.objects.count() == TrainedWeights.objects.count() == 1
     assert Event.objects.filter(what=What.MODEL_TRAINED).count() == 1
 
 
 def test_an_answer_of_another_version_fails_with_a_sentence() -> None:
     run = waiting_run(make_project())
-    answer = outcome()
+    answer = outcome(run)
     del answer["identity"]
+    # From a worker that was thought to be lost.
+    orders.note_trained(run_id=run.pk, attempt=1, answer=answer, now=NOON)
+    run.refresh_from_db()
+    assert run.state == "waiting"
     orders.note_trained(run_id=run.pk, attempt=0, answer=answer, now=NOON)
     run.refresh_from_db()
     assert (run.state, run.error) == (
@@ -194,7 +209,7 @@ def test_a_cancelled_run_stops_its_worker_and_goes_on_later(
         assert client.get(address, headers=key).status_code == 410
         assert client.get("/worker/training/examples/training", headers=key).status_code == 410
         # Its model comes after all.
-        orders.note_trained(run_id=run.pk, attempt=1, answer=outcome(), now=NOON)
+        orders.note_trained(run_id=run.pk, attempt=1, answer=outcome(run), now=NOON)
         assert not Model.objects.exists()
         with pytest.raises(CannotTrain, match="nothing to cancel"):
             cancel_run(run=run, by="test", now=NOON)
@@ -234,6 +249,54 @@ def test_examples_are_deleted_once_nobody_needs_them_and_prepared_again_for_who_
     assert stopped.state == "preparing"
 
 
+def withdraw_somebody(project: Project) -> None:
+    record(project=project, what=What.ANNOTATOR_WITHDRAWN, by="test", now=NOON + timedelta(minutes=1))
+
+
+def test_nothing_is_trained_on_texts_of_people_who_withdraw(client: Client, sent_jobs: list[Job]) -> None:
+    project = make_project()
+    run = waiting_run(project)
+    name = default_storage.save("training/e.jsonl", ContentFile("{}"))
+    TrainingRun.objects.update(files={"training": {"file": name, "sha256": "0" * 64, "examples": 4}}, step=3)
+    folder, later = run.folder, NOON + timedelta(minutes=2)
+    with sent_orders() as sent:
+        send_due(run_id=run.pk, now=NOON)
+        withdraw_somebody(project)
+        key = {"authorization": f"Bearer {sent[0]['key']}"}
+        for address in ("state", "examples/training"):
+            assert client.get(f"/worker/training/{address}", headers=key).status_code == 410
+        orders.note_trained(run_id=run.pk, attempt=1, answer=outcome(run), now=later)
+        assert not Model.objects.exists()
+        for _ in range(2):
+            tasks.send_again()
+    run = TrainingRun.objects.get()
+    assert (run.state, run.has_examples, len(sent), len(sent_jobs)) == ("preparing", False, 1, 1)
+    assert not default_storage.exists(name)
+    # They are other examples now, so the worker's checkpoint is of no use.
+    note_prepared(run=run, files={"training": ExamplesFile("training/f.jsonl", "1" * 64, 3)}, leaks={})
+    run = TrainingRun.objects.get()
+    assert (run.state, run.step, run.sentences) == ("waiting", 0, [READ_AGAIN])
+    assert run.folder != folder
+    late = outcome(run)
+    late["result"]["spec"] = f"open_clip:ViT-B-32/trained:{folder}/b.pt"
+    orders.note_trained(run_id=run.pk, attempt=1, answer=late, now=later)
+    assert not Model.objects.exists()
+
+
+def test_who_resumes_after_somebody_withdrew_reads_the_examples_again() -> None:
+    project = make_project()
+    stopped, kept = waiting_run(project, name="stopped"), waiting_run(project, name="kept")
+    for run in (stopped, kept):
+        cancel_run(run=run, by="test", now=NOON)
+    withdraw_somebody(project)
+    stopped.refresh_from_db()
+    assert resume_run(run=stopped, by="test", now=NOON) is not None
+    assert stopped.state == "preparing"
+    discard_old(now=NOON)
+    kept.refresh_from_db()
+    assert not kept.has_examples
+
+
 def test_nobody_without_a_key_reads_examples(client: Client) -> None:
     waiting_run(make_project())
     assert client.get("/worker/training/examples/training").status_code == 410
@@ -246,7 +309,7 @@ def test_a_model_trained_on_a_project_is_marked_there_also_after_it_was_deleted(
     project, other = make_project(), make_project("birds")
     run = waiting_run(project)
     before = make_model(project, "From a file", weights=WEIGHTS)
-    orders.note_trained(run_id=run.pk, attempt=0, answer=outcome(), now=NOON)
+    orders.note_trained(run_id=run.pk, attempt=0, answer=outcome(run), now=NOON)
     marked = "b.pt (555555555555), trained on this project"
     assert str(Model.objects.get(name="OpenCLIP")) == f"OpenCLIP {marked}"
     before.refresh_from_db()

@@ -114,6 +114,22 @@ def test_a_worker_asks_the_site_whether_to_go_on(
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("stop", [None, TrainingCancelled("A checkpoint was written.")])
+def test_what_people_wrote_does_not_stay_on_the_worker(
+    client: Client, trained_folder: Path, stop: Exception | None
+) -> None:
+    seen = []
+
+    def train(*given: Any) -> Any:
+        seen.extend(given[4].glob("*.jsonl"))
+        return train_four_steps(*given) if stop is None else stopping(stop)(*given)
+
+    run = trained(client, train)
+    assert [file.name for file in seen] == ["training.jsonl"]
+    assert not list((trained_folder / run.folder).glob("*.jsonl"))
+
+
+@pytest.mark.django_db
 def test_a_model_whose_file_has_other_weights_is_not_announced(client: Client, trained_folder: Path) -> None:
     def train(*given: Any) -> Any:
         return result(train_four_steps(*given).path, weights="6" * 64)

@@ -3,8 +3,9 @@
 from datetime import datetime, timedelta
 
 from django.core.files.storage import default_storage
-from django.db.models import Q
 
+from studies.actions.events import What
+from studies.models import Event
 from training.models import TrainingRun
 
 # For how long a run that stopped can go on with the same examples; later they are prepared again.
@@ -20,10 +21,17 @@ def delete_examples(run: TrainingRun) -> None:
     run.save(update_fields=["files"])
 
 
+def somebody_withdrew(run: TrainingRun) -> bool:
+    """Whether somebody of its project withdrew since the examples of a run were read, which may hold their answers."""
+    read_at = run.requested_at if run.job is None else run.job.started_at or run.job.asked_at
+    withdrawn = Event.objects.filter(project=run.project_id, what=What.ANNOTATOR_WITHDRAWN, at__gte=read_at)
+    return withdrawn.exists()
+
+
 def discard_old(*, now: datetime) -> None:
-    """Delete the examples of runs that are done, or stopped long ago."""
-    stopped = Q(state__in=(TrainingRun.State.FAILED, TrainingRun.State.CANCELLED), finished_at__lt=now - KEPT)
-    over = TrainingRun.objects.filter(Q(state=TrainingRun.State.DONE) | stopped, finished_at__isnull=False)
-    for run in over.exclude(files={}):
-        if run.has_examples:
+    """Delete the examples of runs that are done, stopped long ago, or stopped before somebody withdrew."""
+    over = TrainingRun.objects.exclude(state__in=TrainingRun.UNFINISHED).exclude(files={}).select_related("job")
+    for run in over:
+        is_old = not run.can_resume or (run.finished_at is not None and run.finished_at < now - KEPT)
+        if run.has_examples and (is_old or somebody_withdrew(run)):
             delete_examples(run)

@@ -15,7 +15,9 @@ from kombu.exceptions import OperationalError
 
 from predictions.messages import GPU
 from predictions.models import LONGEST, Model, TrainedWeights
+from predictions.trained_models import PREFIX
 from studies.actions.events import What, record
+from training.actions.examples import somebody_withdrew
 from training.messages import TRAIN, TRAINING, BadAnswer, Order, Outcome, to_outcome, to_report
 from training.models import TrainingPoint, TrainingRun
 from training.plan import CurvePoint
@@ -46,7 +48,7 @@ def send_due(*, run_id: int, now: datetime) -> None:
 @transaction.atomic
 def _due(run_id: int, now: datetime) -> Order | None:
     run = _lock(run_id)
-    if run is None or run.state not in TrainingRun.WITH_WORKERS or not _is_silent(run, now):
+    if run is None or run.state not in TrainingRun.WITH_WORKERS or not _is_silent(run, now) or somebody_withdrew(run):
         return None
     if run.fruitless >= MOST_FRUITLESS:
         _fail(run, LOST_TOO_OFTEN, now)
@@ -88,7 +90,8 @@ def run_of_key(key: str) -> TrainingRun | None:
         run_id, attempt = signing.loads(key, salt=SALT)
     except (signing.BadSignature, TypeError, ValueError):
         return None
-    return TrainingRun.objects.with_workers().filter(pk=run_id, attempt=attempt).first()
+    found = TrainingRun.objects.with_workers().filter(pk=run_id, attempt=attempt).select_related("job").first()
+    return None if found is None or somebody_withdrew(found) else found
 
 
 @transaction.atomic
@@ -111,7 +114,7 @@ def _note_alive(run: TrainingRun, now: datetime) -> None:
 def note_progress(*, run_id: int, attempt: int, report: Mapping[str, Any], now: datetime) -> None:
     """Store measurements, each step once, and how far training is. The measurements of lost workers count too."""
     run, told = _lock(run_id), to_report(report)
-    if run is None:
+    if run is None or run.state == TrainingRun.State.DONE:
         return
     progress = told.progress
     # A report repeats the last score, which the points of the curve do not.
@@ -151,18 +154,19 @@ def _store_points(run: TrainingRun, points: Iterable[CurvePoint]) -> None:
 
 @transaction.atomic
 def note_trained(*, run_id: int, attempt: int, answer: Mapping[str, Any], now: datetime) -> None:
-    """Store a trained model, or why there is none, once. An earlier worker may still finish, but not fail."""
+    """Store a trained model, or why there is none, once.
+
+    An earlier worker may still finish, but not fail, nor finish with other examples, which are in another folder.
+    """
     run = _lock(run_id)
-    if run is None or run.state not in TrainingRun.WITH_WORKERS:
+    if run is None or run.state not in TrainingRun.WITH_WORKERS or somebody_withdrew(run):
         return
-    try:
-        outcome = None if "error" in answer else to_outcome(answer)
-    except BadAnswer as error:
-        _fail(run, str(error), now)
-        return
+    outcome, error = _read_answer(answer)
     if outcome is None:
         if attempt == run.attempt:
-            _fail(run, str(answer["error"]), now)
+            _fail(run, error, now)
+        return
+    if f"{PREFIX}{run.folder}/" not in outcome.result.spec:
         return
     # The whole curve, whatever reports were lost.
     run.curve.all().delete()
@@ -170,6 +174,16 @@ def note_trained(*, run_id: int, attempt: int, answer: Mapping[str, Any], now: d
     if attempt == run.attempt:
         _add_seconds(run, outcome.seconds)
     _finish(run, outcome, now)
+
+
+def _read_answer(answer: Mapping[str, Any]) -> tuple[Outcome | None, str]:
+    """Return the outcome that a worker answers or, without one, why there is none."""
+    if "error" in answer:
+        return None, str(answer["error"])
+    try:
+        return to_outcome(answer), ""
+    except BadAnswer as error:
+        return None, str(error)
 
 
 def _finish(run: TrainingRun, outcome: Outcome, now: datetime) -> None:
@@ -222,5 +236,5 @@ def _fail(run: TrainingRun, error: str, now: datetime) -> None:
 
 def _lock(run_id: int) -> TrainingRun | None:
     """Lock a run until the end of the transaction and return it; None if it was deleted."""
-    found = TrainingRun.objects.select_for_update(of=("self",)).select_related("project", "requested_by")
+    found = TrainingRun.objects.select_for_update(of=("self",)).select_related("project", "requested_by", "job")
     return found.filter(pk=run_id).first()

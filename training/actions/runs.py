@@ -3,9 +3,10 @@
 import re
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +18,7 @@ from predictions.actions.runs import models_offered
 from predictions.scorers import problem_with_spec
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.models import Project
+from training.actions.examples import delete_examples, somebody_withdrew
 from training.errors import CannotTrain
 from training.loop import recipe_of
 from training.models import LONGEST_NAME, TrainingRun
@@ -27,7 +29,10 @@ from training.recipes import Recipe
 BASES = ("open_clip", "hf")
 # The work of the room above, which knows where a project's examples are.
 PREPARATION = "results.training_data"
+READ_AGAIN = "The data changed since it began, so it was trained from the start."
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+CURRENCY = re.compile(r"[A-Z]{3}")
+MOST_PRICE = 1_000_000
 MOST_SEED = 2**31 - 1
 
 
@@ -63,7 +68,7 @@ def request_run(*, project: Project, wanted: Wanted, by: Actor, now: datetime) -
         project=project,
         name=wanted.name,
         defaults={
-            "folder": f"{project.slug[:30]}-{wanted.name}-{secrets.token_hex(4)}",
+            "folder": _new_folder(project, wanted.name),
             "recipe": wanted.recipe,
             "recipe_version": recipe.version,
             "options": recipe.model_dump(mode="json"),
@@ -98,12 +103,25 @@ def check(wanted: Wanted) -> Recipe:
         raise CannotTrain(problem)
     if not 0 <= wanted.seed <= MOST_SEED:
         raise CannotTrain(f"The seed is {wanted.seed}. Use a number from 0 to {MOST_SEED}.")
+    if wanted.hour_price is not None and not CURRENCY.fullmatch(wanted.currency):
+        raise CannotTrain(f"The currency is {wanted.currency!r}. Write three capital letters, such as USD.")
     recipe = recipe_of(Plan(wanted.recipe, wanted.base, wanted.name, wanted.options, wanted.seed))
     if (family := wanted.base.partition(":")[0]) not in recipe.families:
         raise CannotTrain(
             f"{recipe.title} cannot train a model of the family {family!r}. Use one of {', '.join(recipe.families)}."
         )
     return recipe
+
+
+def read_price(written: str) -> Decimal | None:
+    """Return a price of an hour as somebody wrote it; None for an empty text. Raises CannotTrain."""
+    if not written.strip():
+        return None
+    with suppress(InvalidOperation):
+        price = Decimal(written.strip())
+        if price.is_finite() and 0 <= price <= MOST_PRICE:
+            return price
+    raise CannotTrain(f"The price of an hour is {written!r}. Write an amount up to {MOST_PRICE}, such as 2.50.")
 
 
 def request_offered_run(*, project: Project, wanted: Wanted, by: Actor, now: datetime) -> tuple[TrainingRun, Job]:
@@ -119,6 +137,11 @@ def request_offered_run(*, project: Project, wanted: Wanted, by: Actor, now: dat
 def offered_bases(project: Project) -> list[str]:
     """Return the models that pages may train: those of `models_offered` that have towers to train."""
     return [spec for spec in models_offered(project) if spec.partition(":")[0] in BASES]
+
+
+def _new_folder(project: Project, name: str) -> str:
+    # The slug of a project may begin with a hyphen, which the name of a folder may not.
+    return f"{name}-{project.slug[:30]}-{secrets.token_hex(4)}"
 
 
 def _event_details(run: TrainingRun) -> dict[str, Any]:
@@ -145,7 +168,20 @@ def note_prepared(*, run: TrainingRun, files: Mapping[str, ExamplesFile], leaks:
     """Let workers train on examples, by part, if the run still waits for them; return whether it did."""
     waiting = TrainingRun.objects.filter(pk=run.pk, state=TrainingRun.State.PREPARING)
     stored = {part: asdict(file) for part, file in files.items()}
-    return bool(waiting.update(state=TrainingRun.State.WAITING, files=stored, leaks=dict(leaks)))
+    if not waiting.update(state=TrainingRun.State.WAITING, files=stored, leaks=dict(leaks)):
+        return False
+    if run.files and {part: file["sha256"] for part, file in run.files.items()} != {
+        part: file.sha256 for part, file in files.items()
+    }:
+        _begin_again(run)
+    return True
+
+
+def _begin_again(run: TrainingRun) -> None:
+    """Forget how far a run came on other examples; what a worker has of it cannot go on with these."""
+    run.curve.all().delete()
+    measured = {"step": 0, "steps": 0, "losses": {}, "score": None, "best_score": None, "sentences": [READ_AGAIN]}
+    TrainingRun.objects.filter(pk=run.pk).update(folder=_new_folder(run.project, run.name), **measured)
 
 
 def note_unprepared(*, run_id: int, error: str, now: datetime) -> None:
@@ -173,9 +209,27 @@ def resume_run(*, run: TrainingRun, by: Actor, now: datetime) -> Job | None:
     Returns the job to send if its examples are not prepared yet; otherwise a worker is to be asked.
     """
     stopped = TrainingRun.objects.filter(pk=run.pk, state__in=(TrainingRun.State.FAILED, TrainingRun.State.CANCELLED))
+    if run.has_examples and somebody_withdrew(run):
+        delete_examples(run)
     state = TrainingRun.State.WAITING if run.has_examples else TrainingRun.State.PREPARING
     if not stopped.update(state=state, error="", finished_at=None, sent_at=None, beat_at=None, fruitless=0):
         raise CannotTrain("There is nothing to resume: the training run has not stopped.")
     record(project=run.project, what=What.TRAINING_RESUMED, by=by, now=now, **_event_details(run))
     run.refresh_from_db()
     return None if run.has_examples else _queue(run, by, now)
+
+
+def read_again(*, now: datetime) -> list[Job]:
+    """Let the examples of runs with workers be read again if somebody withdrew since; return the jobs to send."""
+    runs = TrainingRun.objects.with_workers().select_related("job", "requested_by")
+    found = (_read_again(run, now) for run in runs if somebody_withdrew(run))
+    return [job for job in found if job is not None]
+
+
+@transaction.atomic
+def _read_again(run: TrainingRun, now: datetime) -> Job | None:
+    stopped = TrainingRun.objects.with_workers().filter(pk=run.pk)
+    if not stopped.update(state=TrainingRun.State.PREPARING, sent_at=None, beat_at=None, seconds_left=None):
+        return None
+    delete_examples(run)
+    return _queue(run, run.requested_by or run.by_name, now)

@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(help_text='Lower-case letters, digits and hyphens.', max_length=60)),
-                ('folder', models.CharField(help_text='Its folder on the worker, which never changes.', max_length=100, unique=True)),
+                ('folder', models.CharField(help_text='Its folder on the worker.', max_length=100, unique=True)),
                 ('recipe', models.CharField(max_length=50)),
                 ('recipe_version', models.CharField(max_length=20)),
                 ('options', models.JSONField(default=dict, help_text='All options of the recipe, with their defaults.')),

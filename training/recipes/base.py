@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from making.options import Options
 from predictions.feeder import OpenPicture
@@ -28,6 +28,9 @@ class Recipe(Options, ABC):
     base models (`predictions.scorers`). `needs`: what an example must have, as the end of a sentence. `measures`: what
     the validation score is. `departures`: what is done in another way than in the paper, as sentences.
     """
+
+    # Neither a database nor a page can hold infinity.
+    model_config = ConfigDict(allow_inf_nan=False)
 
     name: ClassVar[str]
     title: ClassVar[str]

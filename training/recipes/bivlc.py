@@ -11,6 +11,8 @@ PAPER = (
     'Miranda et al. 2024, "BiVLC: Extending Vision-Language Compositionality Evaluation with Text-to-Image Retrieval"'
 )
 CARD = "Source: the authors' model cards of CLIP_COCO, CLIP_TROHN-Text and CLIP_TROHN-Img on the Hugging Face Hub."
+# The script's own value, 400, is that of CLIP_COCO, which has no negatives.
+TROHN_CARDS = "Source: the model cards of CLIP_TROHN-Text (200 images x 400 captions) and CLIP_TROHN-Img (400 x 400)."
 SCRIPT = "Source: src/CLIP_fine_tuning/CLIP_fine_tuning.py in IMirandaM/BiVLC."
 
 
@@ -18,11 +20,11 @@ class FineTuning(Recipe):
     """How BiVLC's authors fine-tuned CLIP."""
 
     departures: ClassVar[Sequence[str]] = (
-        "The paper keeps the model with the best accuracy within batches of 400 of its validation set; here it is the "
-        "one with the best score on the validation set, which does not depend on the batches.",
+        "The paper keeps the model with the best accuracy within batches of its validation set; here it is the one "
+        "with the best score on the validation set, which does not depend on the batches.",
     )
 
-    batch: int = Field(default=400, ge=1, description=f"Examples per step. {CARD}")
+    batch: int = Field(default=200, ge=1, description=f"Examples per step, before negatives are added. {TROHN_CARDS}")
     epochs: int = Field(default=10, ge=1, description=CARD)
     learning_rate: float = Field(default=1e-6, gt=0, description=f"The highest, after warming up. {CARD}")
     warmup_steps: int = Field(default=50, ge=0, description=CARD)

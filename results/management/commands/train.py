@@ -1,6 +1,5 @@
 import time
 from argparse import ArgumentParser
-from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -15,7 +14,7 @@ from studies.errors import StudyError
 from studies.management.arguments import ActionCommand, add_by, read_actor
 from studies.models import Project
 from studies.permissions import Verb
-from training.actions.runs import Wanted, request_run
+from training.actions.runs import Wanted, read_price, request_run
 from training.errors import CannotTrain
 from training.messages import TRAINING, VALIDATION
 from training.models import TrainingRun
@@ -49,7 +48,7 @@ class Command(ActionCommand):
             help="An option of the recipe that differs from the paper's; repeatable.",
         )
         parser.add_argument("--seed", type=int, default=0, help="Decides every random choice (default: 0).")
-        parser.add_argument("--hour-price", type=Decimal, help="The price of an hour of the device, for the cost.")
+        parser.add_argument("--hour-price", default="", help="The price of an hour of the device, for the cost.")
         parser.add_argument("--currency", default="USD", help="Of the price (default: USD).")
         parser.add_argument("--wait", action="store_true", help="Wait for the end, and print the result.")
         add_by(parser)
@@ -64,7 +63,7 @@ class Command(ActionCommand):
             options=dict(map(_read_option, options["option"])),
             data=find_training_data(project, release),
             seed=options["seed"],
-            hour_price=options["hour_price"],
+            hour_price=read_price(options["hour_price"]),
             currency=options["currency"],
         )
         run, job = request_run(project=project, wanted=wanted, by=by, now=timezone.now())

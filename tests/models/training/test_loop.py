@@ -288,6 +288,28 @@ def test_it_stops_when_the_score_has_not_risen_and_returns_the_best_model(
     assert result.weights == scorer_of(result.spec).identity.weights
 
 
+def test_a_training_that_goes_on_does_not_stop_before_the_best_step_that_it_knows(
+    base: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scores of the epochs are given: 50, 75 and 75 %. It is interrupted after the second, without a checkpoint."""
+    half, more = [True, False] * 4, [True] * 6 + [False] * 2
+    stopping = replace(plan(base, epochs=9, patience=1), checkpoint_steps=1000)
+
+    def score(rights: list[list[bool]]) -> None:
+        given = iter(rights)
+        monkeypatch.setattr("training.recipes.contrastive.TwoTowers.outcomes", lambda *_: next(given))
+
+    def fail() -> bool:
+        raise ConnectionError
+
+    score([half, more])
+    with pytest.raises(ConnectionError):
+        run(stopping, folder, validation=8, is_cancelled=after(5, fail))
+    score([half, more, more])
+    result, _ = run(stopping, folder, validation=8)
+    assert (result.score, result.best_step, result.steps) == (0.75, 4, 6)
+
+
 def test_clip_of_transformers(tmp_path: Path) -> None:
     base = f"hf:{save_clip(tmp_path / 'base')}"
     result, _ = run(plan(base), tmp_path / "trained")
@@ -378,10 +400,16 @@ def test_examples_that_do_not_fit(examples: list[Example], sentence: str, base: 
         train(plan(base), examples, [], PICTURES.__getitem__, folder, lambda progress: None)
 
 
-def test_several_processes_train_as_one_does(base: str, folder: Path, tmp_path: Path) -> None:
-    """As the launcher starts them, here on CPUs; 8 images and 16 texts of a batch are in shares of 4 and of 8."""
+def test_several_processes_train_as_one_does(
+    base: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the launcher starts them, here on CPUs; 8 images and 16 texts of a batch are in shares of 4 and of 8.
+
+    The last validation batch has one image, which only one of them embeds.
+    """
+    monkeypatch.setattr("training.loop.usual_batch", lambda device: 8)
     linear = plan(base, **LINEAR)
-    alone, _ = run(linear, tmp_path / "alone", validation=8)
+    alone, _ = run(linear, tmp_path / "alone", validation=9)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -389,13 +417,13 @@ def test_several_processes_train_as_one_does(base: str, folder: Path, tmp_path: 
     def work(rank: int) -> None:
         here = {"WORLD_SIZE": "2", "RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": "2"}
         os.environ.update(here | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
-        result, reports = run(linear, folder, validation=8)
+        result, reports = run(linear, folder, validation=9)
         assert len(reports) == (0 if rank else 4)
         assert result.spec == f"open_clip:tiny-test/{folder / 'tiny.pt'}"
 
     children = [in_child(partial(work, rank)) for rank in range(2)]
     assert [exit_code_of(child) for child in children] == [0, 0]
-    both, _ = run(linear, folder, validation=8)
+    both, _ = run(linear, folder, validation=9)
     assert both.score == alone.score
     for one, other in zip(alone.curve, both.curve, strict=True):
         assert other.losses == pytest.approx(one.losses, rel=1e-4)

@@ -16,7 +16,7 @@ from studies.models import Project
 from tests.factories import NOON, make_instance, make_launched, make_project, make_study, redesign
 from tests.jobs import run_now
 from tests.training.site import PLAN
-from training.actions.runs import request_run
+from training.actions.runs import ExamplesFile, request_run
 from training.examples import Example
 from training.models import TrainingRun
 from training.splits import FOR_TRAINING, FOR_VALIDATION
@@ -124,6 +124,21 @@ def test_released_test_sets_of_all_projects_are_protected(monkeypatch: pytest.Mo
     # A demo is no test set.
     Project.objects.filter(pk=other.pk).update(is_demo=True)
     assert {each.name for each in training_data.released_items(own, FOR_TRAINING)} == held_out
+
+
+def test_a_run_that_was_cancelled_meanwhile_leaves_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = []
+
+    def store(run: TrainingRun, part: training_data.WrittenPart) -> ExamplesFile:
+        TrainingRun.objects.update(state="cancelled", finished_at=NOON)
+        stored.append(keep(run, part))
+        return stored[-1]
+
+    keep = training_data._store
+    monkeypatch.setattr(training_data, "_store", store)
+    assert prepared(make_project(), [row("ant")], monkeypatch).state == "cancelled"
+    assert stored
+    assert not default_storage.exists(stored[0].file)
 
 
 @pytest.mark.parametrize(

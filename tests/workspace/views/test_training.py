@@ -78,7 +78,14 @@ def test_an_editor_starts_a_training_with_options_of_its_recipe(sent: list[Job])
         ({"recipe": "own"}, "The recipe &#x27;own&#x27; is unknown"),
         ({"option-epochs": "many"}, "epochs: Input should be a valid integer"),
         ({"seed": "-1"}, "The seed is &#x27;-1&#x27;. Write a whole number."),
-        ({"hour_price": "much"}, "The price of an hour is &#x27;much&#x27;. Write an amount, such as 2.50."),
+        (
+            {"hour_price": "much"},
+            "The price of an hour is &#x27;much&#x27;. Write an amount up to 1000000, such as 2.50.",
+        ),
+        ({"hour_price": "Infinity"}, "The price of an hour is &#x27;Infinity&#x27;."),
+        ({"hour_price": "-1"}, "The price of an hour is &#x27;-1&#x27;."),
+        ({"currency": "dollars"}, "The currency is &#x27;dollars&#x27;. Write three capital letters, such as USD."),
+        ({"option-weight_decay": "Infinity"}, "weight_decay: Input should be a finite number"),
         ({"release": "v1"}, "vases has no release called &#x27;v1&#x27;. Its releases: none."),
     ],
 )

@@ -1,7 +1,6 @@
 """Models that are trained on a project: request one, follow its curves, cancel, resume."""
 
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
 from functools import wraps
 
 from django.contrib import messages
@@ -24,7 +23,7 @@ from results.views.guards import Guarded, Response, may_do, project_view, refusa
 from studies.models import Project
 from studies.permissions import Verb
 from studies.wording import format_time_left
-from training.actions.runs import Wanted, cancel_run, offered_bases, request_offered_run, resume_run
+from training.actions.runs import Wanted, cancel_run, offered_bases, read_price, request_offered_run, resume_run
 from training.errors import CannotTrain
 from training.messages import TRAINING, VALIDATION
 from training.models import TrainingRun
@@ -80,7 +79,7 @@ def _read_form(request: HttpRequest, project: Project) -> Wanted:
         options=read_options(get_recipe(recipe), posted) if recipe in RECIPES else {},
         data=find_training_data(project, posted.get("release", "")),
         seed=_read_number(posted.get("seed", ""), "seed"),
-        hour_price=_read_price(posted.get("hour_price", "")),
+        hour_price=read_price(posted.get("hour_price", "")),
         currency=posted.get("currency", ""),
     )
 
@@ -89,13 +88,6 @@ def _read_number(written: str, name: str) -> int:
     if written.strip() and not written.strip().isdecimal():
         raise CannotTrain(f"The {name} is {written!r}. Write a whole number.")
     return int(written.strip() or 0)
-
-
-def _read_price(written: str) -> Decimal | None:
-    try:
-        return Decimal(written) if written.strip() else None
-    except InvalidOperation as error:
-        raise CannotTrain(f"The price of an hour is {written!r}. Write an amount, such as 2.50.") from error
 
 
 def _run_view(verb: Verb) -> Callable[[Callable[[HttpRequest, TrainingRun], Response]], Guarded]:
