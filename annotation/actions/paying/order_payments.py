@@ -8,7 +8,7 @@ from typing import cast
 
 from django.db import transaction
 
-from analytics.work.ledger import CENT
+from analytics.work.ledger import CENT, PERCENTS, percent_of_reward
 from annotation.models import Payment, Session, SessionState, Submission
 from annotation.recruitment.prolific.statuses import SubmissionStatus
 from annotation.review_marks import review_marks
@@ -178,6 +178,16 @@ def _row(order: Order, submission: Submission, study: Study, by: Actor, now: dat
 def _check_amount(amount: Decimal) -> None:
     if not 0 < amount <= LARGEST or amount != amount.quantize(CENT):
         raise CannotPay(f"An amount is from 0.01 to {LARGEST:,}, with two decimals. It is {amount}.")
+
+
+def check_part(reward: Decimal, amount: Decimal) -> None:
+    """Raise CannotPay if Prolific cannot pay `amount` as a part of `reward`."""
+    if percent_of_reward(reward, amount) is None:
+        low, high = min(PERCENTS), max(PERCENTS)
+        least, most = (reward * percent / 100 for percent in (low, high))
+        raise CannotPay(
+            f"A part is from {low} to {high} % of the reward: from {least:.2f} to {most:.2f}, in whole percent."
+        )
 
 
 def _check_currency(study: Study, submission: Submission) -> None:

@@ -11,8 +11,8 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from analytics.work.ledger import from_cents, in_cents, percent_of_reward
-from annotation.actions.paying.order_payments import REWARDS, VOID, CannotPay, Reason, State, lock
+from analytics.work.ledger import from_cents, in_cents
+from annotation.actions.paying.order_payments import REWARDS, VOID, CannotPay, Reason, State, check_part, lock
 from annotation.actions.paying.submission_ids import without_ids
 from annotation.actions.recruiting.prolific_account import connect_project
 from annotation.models import Payment, ProlificStudy, Submission
@@ -110,9 +110,8 @@ def _check_amount(submission: Submission, amount: Decimal) -> None:
     reward = submission.prolific_study.reward
     if submission.status not in _REASONS or submission.session_id is None:
         raise CannotPay("Prolific paid neither a part nor a screen-out for this session.")
-    if submission.status == S.PARTIALLY_APPROVED and percent_of_reward(reward, amount) is None:
-        least, most = (reward * percent / 100 for percent in (8, 99))
-        raise CannotPay(f"A part is from 8 to 99 % of the reward: from {least:.2f} to {most:.2f}, in whole percent.")
+    if submission.status == S.PARTIALLY_APPROVED:
+        check_part(reward, amount)
     if not 0 < amount < reward:
         raise CannotPay(f"Being screened out pays more than 0 and less than the reward of {reward:.2f}.")
 

@@ -14,6 +14,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Q
 
+from analytics.work.ledger import from_cents
 from annotation.actions.recruiting.prolific_account import NOT_CONNECTED, SECONDS_IN_ALL, connect
 from annotation.actions.recruiting.prolific_draft import Draft, body_of, current_body, stored_body
 from annotation.actions.recruiting.prolific_people import join_filters, send_people
@@ -379,10 +380,13 @@ def note_state(
     there.places = remote.total_available_places
     there.places_taken = there.places_taken if remote.places_taken is None else remote.places_taken
     if remote.status not in NOT_STARTED:
-        there.published_at = there.published_at or now
+        if there.published_at is None:
+            # Somebody may have changed it on Prolific's own page before. From now on it stays.
+            there.published_at, there.reward = now, from_cents(remote.reward)
         # Its submissions are read at once, and from then on.
         there.due_at = now
-    there.save(update_fields=("remote_id", "status", "problem", "places", "places_taken", "published_at", "due_at"))
+    changed = ("remote_id", "status", "problem", "places", "places_taken", "published_at", "reward", "due_at")
+    there.save(update_fields=changed)
     if event and before != (there.status, there.places):
         what, by = event
         _record(there, what, by, now, places=there.places)

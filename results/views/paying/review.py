@@ -11,12 +11,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from analytics.work.ledger import percent_of_reward
 from annotation.actions.paying.order_payments import (
     CannotPay,
     Order,
     OrderResult,
     cancel_payment,
+    check_part,
     order_payments,
     order_rewards,
 )
@@ -142,9 +142,7 @@ def _order(request: HttpRequest, line: ReviewedSession, doing: str) -> Order:
         return Order(line.pk, Reason.DECIDED, amount, note=note)
     if not line.allows_parts or not line.awaits_review:
         raise CannotPay("Prolific does not allow part of the reward for this submission. Pay a bonus instead.")
-    if percent_of_reward(line.reward, amount) is None:
-        least, most = (line.reward * percent / 100 for percent in (8, 99))
-        raise CannotPay(f"A part is from 8 to 99 % of the reward: from {least:.2f} to {most:.2f}, in whole percent.")
+    check_part(line.reward, amount)
     if not note:
         raise CannotPay("Write to the participant why you pay only a part.")
     return Order(line.pk, Reason.PART, amount, note=note)

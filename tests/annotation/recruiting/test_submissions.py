@@ -1,6 +1,7 @@
 """Studies and submissions as Prolific has them, read from the local platform by HTTP."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -9,6 +10,7 @@ from annotation.actions.answering import advance_session
 from annotation.actions.arriving.switch_role import switch
 from annotation.actions.recruiting.submissions import due_studies, mark_due, read_study
 from annotation.models import ProlificStudy, Seat, Session, SessionState, Submission
+from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.client import Client
 from annotation.recruitment.prolific.statuses import StudyStatus
 from background.sealed_secrets import keyed_digest, unseal
@@ -413,6 +415,8 @@ def test_a_draft_is_read_every_five_minutes_until_somebody_publishes_it_on_proli
     assert (fresh(row).status, fresh(row).due_at) == ("UNPUBLISHED", NOON + 5 * MINUTE)
     # It says why it could not be published.
     assert (fresh(row).problem, due_studies(now=NOON + 4 * MINUTE)) == ("The balance is too low.", [])
+    # They also raise the reward, which is what people are paid.
+    local.client.update_study(row.remote_id, bodies.StudyChanges(reward=500))
     local.play("study", study=row.remote_id, action="PUBLISH")
     local.taken(row.remote_id, ANN)
     at = NOON + 5 * MINUTE
@@ -422,6 +426,7 @@ def test_a_draft_is_read_every_five_minutes_until_somebody_publishes_it_on_proli
         read_study(study=row.pk, now=at)
     row = fresh(row)
     assert (row.status, row.published_at, row.places_taken, row.problem) == ("ACTIVE", at, 1, "")
+    assert row.reward == Decimal("5.00")
     assert flags(row) == [("RESERVED", "")]
     event = Event.objects.get(what="prolific study started")
     assert (event.by_name, event.details) == ("timetable", {"number": row.pk, "places": 3})

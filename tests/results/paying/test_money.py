@@ -237,7 +237,7 @@ def test_a_held_batch_of_which_one_was_paid_on_prolific_is_decided_one_by_one(
     client = paying.local.client
     client.pay_bonuses(client.set_up_bonuses(paying.remote.remote_id, {paying.ids[0]: batch[0].amount}).id)
     page = words_of(owner.get(f"{PAGE}payments/{batch[0].pk}/"))
-    assert "This total fits neither all nor none of what is held." in page
+    assert "This total does not mean that all of them were paid, or none." in page
     for doing in ("all_paid", "all_unpaid"):
         assert owner.post(f"{PAGE}payments/{batch[0].pk}/", {"do": doing}).status_code == 409
     assert paying.states() == [State.UNCERTAIN] * 3
