@@ -108,7 +108,9 @@ def _add_amount(submission: Submission, amount: Decimal, total: int, by: Actor, 
 
 def _check_amount(submission: Submission, amount: Decimal) -> None:
     reward = submission.prolific_study.reward
-    if submission.status not in _REASONS or submission.session_id is None:
+    if submission.session_id is None:
+        raise CannotPay("Nobody came here with this submission, so the ledger cannot list it.")
+    if submission.status not in _REASONS:
         raise CannotPay("Prolific paid neither a part nor a screen-out for this session.")
     if submission.status == S.PARTIALLY_APPROVED:
         check_part(reward, amount)

@@ -157,6 +157,11 @@ def test_two_who_enter_amounts_at_once_enter_no_more_than_prolific_tells(
 def test_an_amount_is_entered_only_for_a_part_or_a_screen_out(paying: Stage) -> None:
     with pytest.raises(CannotPay, match="neither a part nor a screen-out"):
         note_amount(submission=paying.submission(), amount=Decimal("2.00"), by=TESTS, now=paying.now())
+    submission = pay_in_part(paying)
+    submission.session = None
+    submission.save()
+    with pytest.raises(CannotPay, match="Nobody came here with this submission"):
+        note_amount(submission=submission, amount=Decimal("2.00"), by=TESTS, now=paying.now())
 
 
 def test_a_part_takes_the_place_of_one_that_was_refused(paying: Stage) -> None:
