@@ -115,27 +115,28 @@ def send_people(
 
     Twice equals once: a group is found by its name. Raises ProlificError, and StudyError.
     """
-    people = find_people(study)
-    wanted = [(BLOCKLIST, "keep out", participant_ids(people.kept_out))]
-    if people.let_in is not None:
-        let_in = participant_ids(people.let_in)
-        allowed = _allowed(client, chosen)
-        both = let_in if allowed is None else [id_ for id_ in let_in if id_ in allowed]
-        if needs_somebody and let_in and not both:
-            raise StudyError(
-                f"The study’s rules let {format_count(len(let_in), 'known participant')} in, and none of them is in "
-                "the participant groups that you allow. Allow another group, or none."
-            )
-        wanted.append((ALLOWLIST, "only these", both))
+    people, prefix = find_people(study), group_prefix(study)
     groups = {group.name: group.id for group in client.list_groups(workspace) if not group.is_deleted}
-    filters = []
-    for filter_id, what, ids in wanted:
-        name = f"{group_prefix(study)}: {what}"
+
+    def send(filter_id: str, name: str, ids: Sequence[str]) -> bodies.SelectFilter:
         if name not in groups:
             groups[name] = client.create_group(workspace, name=name, participants=ids[:BATCH]).id
         _fit_members(client, groups[name], ids)
-        filters.append(bodies.SelectFilter(filter_id=filter_id, selected_values=(groups[name],)))
-    return tuple(filters)
+        return bodies.SelectFilter(filter_id=filter_id, selected_values=(groups[name],))
+
+    # First, so that people are also kept out if a group that a researcher allows was deleted.
+    kept_out = send(BLOCKLIST, f"{prefix}: keep out", participant_ids(people.kept_out))
+    if people.let_in is None:
+        return (kept_out,)
+    let_in = participant_ids(people.let_in)
+    allowed = _allowed(client, chosen)
+    both = let_in if allowed is None else [id_ for id_ in let_in if id_ in allowed]
+    if needs_somebody and let_in and not both:
+        raise StudyError(
+            f"The study’s rules let {format_count(len(let_in), 'known participant')} in, and none of them is in "
+            "the participant groups that you allow. Allow another group, or none."
+        )
+    return kept_out, send(ALLOWLIST, f"{prefix}: only these", both)
 
 
 def allows_groups(prolific_study: ProlificStudy) -> bool:

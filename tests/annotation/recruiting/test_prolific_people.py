@@ -114,6 +114,12 @@ def test_people_must_be_in_the_group_of_the_rules_and_in_one_that_is_allowed(
     assert sorted(members(local, for_group, "only these")) == [ANN, BEN]
     # What the researcher chose is kept as it was chosen.
     assert fresh(row).details["filters"] == [allowed.model_dump(mode="json")]
+    # People are kept out also after a group that is allowed was deleted.
+    deleted = allowed.model_copy(update={"selected_values": ("66f00000000000000000dead",)})
+    ProlificStudy.objects.update(details={**row.details, "filters": [deleted.model_dump(mode="json")]})
+    came(for_group, EVE)
+    update_prolific_people()
+    assert members(local, for_group) == [EVE]
 
 
 def test_a_group_that_nobody_of_the_rules_is_in_is_refused(local: Local, study: Study, by: User) -> None:
