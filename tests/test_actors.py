@@ -150,6 +150,7 @@ DERIVED = named(
     annotation/recruiting.prolific_studies: refresh update_people
     predictions/duplicates: below compare_again embedding_in_use look_for_new
     results/cached_statistics: drop look_up compute_now make
+    results/model_cards: write_model_card
     results/pseudonyms: name_annotators name_for_release
     """
 )
