@@ -32,6 +32,11 @@ class LoadedScorer:
         self.model, self.pictures = model, pictures
 
     def __call__(self, blocks: Iterable[Block]) -> Iterator[Floats]:
+        if getattr(self.model, "sees_sets", False):
+            raise BenchmarkError(
+                "This model compares a text with all images of a set, and benchmarks score pairs. Ask it about image "
+                "sets of a project, with predict."
+            )
         waiting: list[Block] = []
         count = 0
         for block in blocks:

@@ -37,6 +37,8 @@ def score_items(
     `half`: the same model in 16-bit numbers. A question with an unavailable image gets a sentence instead; the others
     are scored. Raises OutOfMemory.
     """
+    if scorer.sees_sets:
+        return _chunk(scorer, _score_sets(scorer, items, open_picture))
     if half is None:
         found = _score(scorer, items, open_picture)
         return _chunk(scorer, [_score_item(item, found) for item in items])
@@ -108,6 +110,24 @@ def _score(scorer: Scorer, items: Iterable[Item], open_picture: OpenPicture) -> 
     return dict(zip(pairs, scorer.score(pairs, open_picture), strict=True)) if pairs else {}
 
 
+def _score_sets(scorer: Scorer, items: Iterable[Item], open_picture: OpenPicture) -> list[ScoredQuestion]:
+    """Score questions together that have different texts, because images with the same text are those of a question."""
+    groups: list[tuple[set[str], list[Item]]] = []
+    for item in items:
+        texts = {text for text, _ in item["matches"].values()}
+        group = next((group for group in groups if group[0].isdisjoint(texts)), None)
+        if group is None:
+            groups.append(group := (set(), []))
+        group[0].update(texts)
+        group[1].append(item)
+    results: list[ScoredQuestion] = []
+    for _, some in groups:
+        pairs = [pair for item in some for pair in item["matches"].values()]
+        scores = iter(scorer.score(pairs, open_picture))
+        results += [_scored(item, dict(zip(item["matches"], scores, strict=False))) for item in some]
+    return results
+
+
 def _gap(item: Item, found: Found) -> float:
     """Return the smallest difference between two options of a question.
 
@@ -133,8 +153,12 @@ def _is_finite(score: float | NoPicture) -> TypeGuard[float]:
 
 
 def _score_item(item: Item, found: Found) -> ScoredQuestion:
+    return _scored(item, {option: found[text, picture] for option, (text, picture) in item["matches"].items()})
+
+
+def _scored(item: Item, scores: Mapping[str, float | NoPicture]) -> ScoredQuestion:
+    """Return the question with the score of each option, or with a sentence that says why there is none."""
     content = item["content"]
-    scores = {option: found[text, picture] for option, (text, picture) in item["matches"].items()}
     for score in scores.values():
         if isinstance(score, NoPicture):
             return ScoredQuestion(content=content, error=str(score))

@@ -69,11 +69,13 @@ class Scorer(ABC):
     """A loaded model.
 
     `tolerance`: two scores closer than this may be in another order in float32; 0 if they are computed in float32. It
-    is twice the expected error of a score.
+    is twice the expected error of a score. `sees_sets`: a score also depends on the other images of its question, which
+    are those with the same text.
     """
 
     identity: ModelIdentity
     tolerance: float = 0.0
+    sees_sets: bool = False
 
     @abstractmethod
     def conditions(self) -> Mapping[str, Any]:

@@ -71,6 +71,8 @@ def weights_of(module: Any, base: str) -> Mapping[str, Any]:
 class InContext(BatchedScorer):
     """A context module on a loaded model; the module computes on the CPU."""
 
+    sees_sets = True
+
     def __init__(self, identity: ModelIdentity, base: Contrastive, module: Any, *, is_video: bool) -> None:
         super().__init__(identity, batch=base.batch)
         self._base, self._module, self._is_video = base, module, is_video

@@ -15,7 +15,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
-from background.errors import Failed
+from background.errors import Cancelled, Failed
 from background.models import Job, JobState
 from background.work import RunningJob, Work
 from results.actions.releases import check_frozen, check_offered, frozen_rows
@@ -82,17 +82,23 @@ def _prepare(job: RunningJob) -> None:
             files = {part: _store(run, file) for part, file in parts.write().items()}
     except CannotTrain as error:
         raise Failed(str(error)) from error
-    is_noted = False
     try:
         with transaction.atomic():
             job.check()
-            if is_noted := note_prepared(run=run, files=files, leaks=parts.leaks):
+            is_noted = note_prepared(run=run, files=files, leaks=parts.leaks)
+            if is_noted:
                 send_order.delay_on_commit(run.pk)
-    finally:
-        # Somebody cancelled the run meanwhile. The files hold what people wrote.
-        if not is_noted:
-            for file in files.values():
-                default_storage.delete(file.file)
+    except Cancelled:
+        _discard(files)
+        raise
+    if not is_noted:
+        _discard(files)
+
+
+def _discard(files: Mapping[str, ExamplesFile]) -> None:
+    """Delete the files of a run that was cancelled meanwhile: they hold what people wrote."""
+    for file in files.values():
+        default_storage.delete(file.file)
 
 
 def _rows(run: TrainingRun) -> Iterable[AcceptedInstance]:

@@ -51,7 +51,14 @@ def test_too_few_scores_and_none_at_all_are_sentences() -> None:
         def score(self, pairs: Sequence[tuple[str, str]], open_picture: Any) -> list[Any]:
             return [ValueError("There is no such picture.") for _ in pairs]
 
-    for model, sentence in ((Short(), "gave 1 scores for 19 pairs"), (Blind(), "There is no such picture")):
+    class SeesSets(Sums):
+        sees_sets = True
+
+    for model, sentence in (
+        (Short(), "gave 1 scores for 19 pairs"),
+        (Blind(), "There is no such picture"),
+        (SeesSets(), "compares a text with all images of a set"),
+    ):
         with pytest.raises(BenchmarkError, match=sentence):
             list(LoadedScorer(model, Pictures(Path("nowhere")))(BLOCKS))
 

@@ -1,6 +1,7 @@
 """Questions scored in numbers of 16 bits, and again where these leave in doubt which option is best."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from math import inf, nan
 from typing import Any
 
@@ -126,3 +127,28 @@ def test_a_chunk_that_is_scored_again_as_a_whole_takes_three_times_as_long_at_mo
     """Of 80 a second, and 10 in float32: 20 pictures take 0.25 seconds and then 2, where 1 was counted on."""
     half = None if in_half is None else Known(HALF, TOLERANCE, in_half)
     assert planned_speed(Known(EXACT, speed=in_float32), half) == speed
+
+
+class CountsOfSet(Known):
+    """A score is the place of the image in its set, from 1, and the number of images in tenths."""
+
+    sees_sets = True
+
+    def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
+        sets = [list(pictures) for _, pictures in groupby(pairs, key=lambda pair: pair[0])]
+        return [place + len(one) / 10 for one in sets for place in range(1, len(one) + 1)]
+
+
+def test_questions_with_the_same_text_about_some_of_the_same_images_are_sets_of_their_own() -> None:
+    """As descriptions of two sets that share an image. A set may also have an image twice."""
+    sets = {"one": ("a dog", "xyz"), "two": ("a dog", "zv"), "three": ("a cat", "xx")}
+    items = [
+        Item(content=name, matches={str(place): (text, picture) for place, picture in enumerate(pictures)})
+        for name, (text, pictures) in sets.items()
+    ]
+    found = {each["content"]: each["scores"] for each in score_items(CountsOfSet({}), items, no_pictures)["results"]}
+    assert found == {
+        "one": {"0": 1.3, "1": 2.3, "2": 3.3},
+        "two": {"0": 1.2, "1": 2.2},
+        "three": {"0": 1.2, "1": 2.2},
+    }
