@@ -36,6 +36,8 @@ NOT_THERE = "Paid in the ledger, but not on Prolific."
 HELD = "Held: Prolific does not show it."
 ON_ITS_WAY = "Ordered: Prolific does not show it yet."
 OTHER_AMOUNT = "The amounts differ."
+MISSING = "Paid in the ledger, but Prolific does not have this submission."
+NOT_FOUND = 404
 
 
 def request_check(*, project: Project, by: Actor, now: datetime) -> tuple[Job, bool]:
@@ -91,23 +93,42 @@ def _submissions(project: Project) -> QuerySet[Submission]:
 
 def _difference(client: Client, submission: Submission, now: datetime) -> dict[str, Any] | None:
     """Read a submission, note what it is now, and return how the ledger differs from it; None if it does not."""
-    remote = client.read_submission(submission_id(submission))
+    try:
+        remote = client.read_submission(submission_id(submission))
+    except ProlificError as error:
+        if error.status != NOT_FOUND:
+            raise
+        here = _paid_here(_rows(submission))
+        return _line(submission, here, 0, MISSING) if here else None
     note_submission(submission=submission, remote=remote, client=client, now=now)
     note_screen_outs(Submission.objects.filter(pk=submission.pk), now)
     extra = list(remote.bonus_payments)
     if submission.session_id is not None:
         extra = settle_session(submission.session_id, remote.bonus_payments, now)
-    rows = list(Payment.objects.filter(session=submission.session_id)) if submission.session_id else []
+    rows = _rows(submission)
     reward = reward_there(submission, remote.status, rows)
-    here = sum(in_cents(row.amount) for row in rows if row.state == State.PAID)
+    here = _paid_here(rows)
     there = (reward or 0) + sum(remote.bonus_payments)
     why = UNKNOWN_AMOUNTS.get(remote.status, "") if reward is None else _why(here, there, rows, extra)
     if here == there and reward is not None:
         return None
+    return _line(submission, here, there, why, is_unknown=reward is None)
+
+
+def _rows(submission: Submission) -> list[Payment]:
+    return list(Payment.objects.filter(session=submission.session_id)) if submission.session_id else []
+
+
+def _paid_here(rows: Sequence[Payment]) -> int:
+    return sum(in_cents(row.amount) for row in rows if row.state == State.PAID)
+
+
+def _line(submission: Submission, here: int, there: int, why: str, *, is_unknown: bool = False) -> dict[str, Any]:
+    """Return a difference, with amounts in cents. is_unknown: Prolific does not tell the reward."""
     return {
         "submission": submission.pk,
         "prolific_study": submission.prolific_study_id,
-        "is_unknown": reward is None,
+        "is_unknown": is_unknown,
         "session": submission.session_id,
         "study": submission.prolific_study.study.slug,
         "annotator": submission.session.annotator_id if submission.session else None,

@@ -16,6 +16,7 @@ from annotation.models import Payment, ProlificAccount, ProlificStudy, Submissio
 from annotation.recruitment.prolific.client import Client as Prolific
 from annotation.recruitment.prolific.connection import Connection, ProlificError
 from background.models import Job
+from background.sealed_secrets import seal
 from results.queries.paying.wages import study_wages
 from simulation.prolific_double.switches import Switch
 from studies.models import Event
@@ -63,6 +64,22 @@ def test_what_was_paid_on_prolifics_own_page_is_a_difference(paying: Stage, owne
     assert not any(id_ in page for id_ in paying.ids)
 
 
+def test_a_submission_that_prolific_does_not_have_is_a_difference_only_if_it_was_paid_here(
+    paying: Stage, owner: Client
+) -> None:
+    paying.approve(paying.sessions[:1])
+    paying.minute(2)
+    for session, id_ in ((paying.sessions[0], "0" * 24), (paying.sessions[1], "1" * 24)):
+        Submission.objects.filter(session=session).update(sealed_id=seal(id_))
+    assert "1 of 3 submissions differs." in compare(owner)
+    done = last_result(paying.study.project)
+    assert done is not None
+    told = [(each["session"], each["here"], each["there"], each["why"]) for each in done.step["differences"]]
+    assert told == [
+        (paying.sessions[0].pk, 400, 0, "Paid in the ledger, but Prolific does not have this submission."),
+    ]
+
+
 def test_rewards_that_prolific_approved_itself_are_added_to_the_ledger(paying: Stage, owner: Client) -> None:
     paying.local.client.approve_submission(paying.ids[1])
     compare(owner)
@@ -84,7 +101,7 @@ def test_an_owner_enters_the_part_that_prolific_does_not_tell(paying: Stage, own
     client = Prolific(Connection(TOKEN, address=paying.local.double.address))
     client.pay_in_part(paying.ids[1], code="CPART111", percent=50, message="Thank you.")
     page = compare(owner)
-    assert "1 of 3 submissions differ." in page
+    assert "1 of 3 submissions differs." in page
     assert "Paid in part on Prolific, which does not say how much." in page
     assert "Prolific’s total leaves USD 2.00 for all submissions like this in birds-step-3." in page
     asked = {"submission": Submission.objects.get(session=paying.sessions[1]).pk, "amount": "two"}
