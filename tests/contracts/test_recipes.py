@@ -66,6 +66,7 @@ def test_values_are_those_that_the_authors_published() -> None:
 def test_a_wrong_value_is_refused_in_a_sentence(name: str) -> None:
     for options in (
         {"batch": 0},
+        {"epochs": 1001},
         {"learning_rate": -1.0},
         {"precision": "float8"},
         {"no such value": 1},

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -19,6 +19,9 @@ from training.reading import Batch
 from training.towers import Towers
 
 Precision = Literal["float32", "float16", "bfloat16"]
+# More would be a mistake, and steps would be too many to count in the database.
+BatchSize = Annotated[int, Field(ge=1, le=65_536)]
+Epochs = Annotated[int, Field(ge=1, le=1000)]
 
 
 class Recipe(Options, ABC):
@@ -45,8 +48,8 @@ class Recipe(Options, ABC):
     # Whether the last batch of an epoch is trained on too if it is smaller.
     keeps_small_batch: ClassVar[bool] = True
 
-    batch: int = Field(ge=1)
-    epochs: int = Field(ge=1)
+    batch: BatchSize
+    epochs: Epochs
     learning_rate: float = Field(gt=0)
     warmup_steps: int = Field(ge=0)
     schedule: Literal["cosine", "constant"]

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from training.recipes.base import Precision, Recipe
+from training.recipes.base import BatchSize, Epochs, Precision, Recipe
 
 PAPER = (
     'Miranda et al. 2024, "BiVLC: Extending Vision-Language Compositionality Evaluation with Text-to-Image Retrieval"'
@@ -24,8 +24,8 @@ class FineTuning(Recipe):
         "with the best score on the validation set, which does not depend on the batches.",
     )
 
-    batch: int = Field(default=200, ge=1, description=f"Examples per step, before negatives are added. {TROHN_CARDS}")
-    epochs: int = Field(default=10, ge=1, description=CARD)
+    batch: BatchSize = Field(default=200, description=f"Examples per step, before negatives are added. {TROHN_CARDS}")
+    epochs: Epochs = Field(default=10, description=CARD)
     learning_rate: float = Field(default=1e-6, gt=0, description=f"The highest, after warming up. {CARD}")
     warmup_steps: int = Field(default=50, ge=0, description=CARD)
     schedule: Literal["cosine", "constant"] = Field(default="cosine", description=CARD)

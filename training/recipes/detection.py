@@ -14,7 +14,7 @@ from predictions.scorers.detector import BASE, HEAD, PART, WEIGHTS_OF_BASE, spec
 from training.checkpoints import write_file
 from training.examples import Example
 from training.reading import Batch
-from training.recipes.base import Precision, Recipe, Saved, Trainable
+from training.recipes.base import BatchSize, Precision, Recipe, Saved, Trainable
 from training.towers import Towers
 
 SCRIPTS = "Source: src/Detectors/Detector_text_classifier.py and Detector_img_classifier.py in IMirandaM/BiVLC"
@@ -25,7 +25,7 @@ DETECTION = "The share of {}, positive and negative, that are told apart (detect
 class Detection(Recipe):
     """How BiVLC's authors trained both detectors (Miranda et al. 2024, section 5.3)."""
 
-    batch: int = Field(default=400, ge=1, description=f"Examples per step, each with two texts or images. {SCRIPTS}.")
+    batch: BatchSize = Field(default=400, description=f"Examples per step, each with two texts or images. {SCRIPTS}.")
     learning_rate: float = Field(default=1e-3, gt=0, description=f"{SCRIPTS}, which do not use their argument --lr.")
     warmup_steps: int = Field(default=0, ge=0, description=f"{SCRIPTS}: none.")
     schedule: Literal["cosine", "constant"] = Field(default="constant", description=f"{SCRIPTS}: none.")

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from training.examples import Example
 from training.reading import Batch
+from training.recipes.base import Epochs
 from training.recipes.bivlc import PAPER
 from training.recipes.detection import DETECTION, SCRIPTS, Detection, Detector, linear_head
 from training.towers import load_towers
@@ -26,7 +27,7 @@ class DetectorImage(Detection):
     needs = "an image and a negative image"
     measures = DETECTION.format("images")
 
-    epochs: int = Field(default=1, ge=1, description=f"{SCRIPTS}.")
+    epochs: Epochs = Field(default=1, description=f"{SCRIPTS}.")
 
     def accepts(self, example: Example) -> bool:
         return len(example.images) == 2 and example.target is None

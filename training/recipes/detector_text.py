@@ -8,6 +8,7 @@ from pydantic import Field
 
 from training.examples import Example
 from training.reading import Batch
+from training.recipes.base import Epochs
 from training.recipes.bivlc import PAPER
 from training.recipes.contrastive import has_negative_captions
 from training.recipes.detection import DETECTION, SCRIPTS, Detection, Detector, linear_head
@@ -27,7 +28,7 @@ class DetectorText(Detection):
     needs = "a caption and a negative caption"
     measures = DETECTION.format("captions")
 
-    epochs: int = Field(default=10, ge=1, description=f"{SCRIPTS}.")
+    epochs: Epochs = Field(default=10, description=f"{SCRIPTS}.")
 
     def accepts(self, example: Example) -> bool:
         return has_negative_captions(example)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from training.examples import Example
 from training.reading import Batch
-from training.recipes.base import Precision, Recipe
+from training.recipes.base import BatchSize, Epochs, Precision, Recipe
 from training.recipes.contrastive import TwoTowers
 from training.recipes.image_sets import (
     ACCURACY,
@@ -40,8 +40,8 @@ class ContextBatch(Recipe):
         "The authors store the weights in 16 bits between the steps; here they stay in 32 bits.",
     )
 
-    batch: int = Field(default=36, ge=1, description=f"Descriptions per step, with ten images each. {SCRIPT}.")
-    epochs: int = Field(default=30, ge=1, description=f"{SCRIPT}.")
+    batch: BatchSize = Field(default=36, description=f"Descriptions per step, with ten images each. {SCRIPT}.")
+    epochs: Epochs = Field(default=30, description=f"{SCRIPT}.")
     learning_rate: float = Field(default=4e-6, gt=0, description=f"{SCRIPT}.")
     warmup_steps: int = Field(default=0, ge=0, description=f"{SCRIPT}: none.")
     schedule: Literal["cosine", "constant"] = Field(default="constant", description=f"{SCRIPT}: none.")

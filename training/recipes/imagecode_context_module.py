@@ -22,7 +22,7 @@ from training.checkpoints import write_file
 from training.errors import CannotTrain
 from training.examples import Example
 from training.reading import Batch
-from training.recipes.base import Precision, Recipe, Saved, Trainable
+from training.recipes.base import BatchSize, Epochs, Precision, Recipe, Saved, Trainable
 from training.recipes.image_sets import (
     ACCURACY,
     COMMAND,
@@ -60,8 +60,8 @@ class ContextModule(Recipe):
     has_places: ClassVar[bool] = False
     optimizer = "adam"
 
-    batch: int = Field(default=36, ge=1, description=f"Descriptions per step, with ten images each. {SCRIPT}.")
-    epochs: int = Field(default=30, ge=1, description=f"{SCRIPT}.")
+    batch: BatchSize = Field(default=36, description=f"Descriptions per step, with ten images each. {SCRIPT}.")
+    epochs: Epochs = Field(default=30, description=f"{SCRIPT}.")
     learning_rate: float = Field(default=1e-4, gt=0, description=f"Of the module; CLIP is frozen. {SCRIPT}.")
     warmup_steps: int = Field(default=0, ge=0, description=f"{SCRIPT}: none.")
     schedule: Literal["cosine", "constant"] = Field(default="constant", description=f"{SCRIPT}: none.")

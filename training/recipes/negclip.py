@@ -12,7 +12,7 @@ from pydantic import Field
 from predictions.feeder import OpenPicture
 from training.examples import Example
 from training.reading import Batch, embed_in_order
-from training.recipes.base import Precision, Recipe
+from training.recipes.base import BatchSize, Epochs, Precision, Recipe
 from training.recipes.contrastive import RIGHT_CAPTION, NegativeCaptions, has_negative_captions
 from training.towers import load_towers
 
@@ -41,12 +41,12 @@ class NegCLIP(Recipe):
     )
     keeps_small_batch = False
 
-    batch: int = Field(
+    batch: BatchSize = Field(
         default=256,
         ge=2,
         description=f"Examples per step, with 2 images and 4 texts each. {COMMAND}",
     )
-    epochs: int = Field(default=5, ge=1, description=COMMAND)
+    epochs: Epochs = Field(default=5, description=COMMAND)
     learning_rate: float = Field(default=1e-6, gt=0, description=f"The highest, after warming up. {COMMAND}")
     warmup_steps: int = Field(default=50, ge=0, description=COMMAND)
     schedule: Literal["cosine", "constant"] = Field(default="cosine", description=PARAMS)

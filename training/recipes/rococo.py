@@ -14,7 +14,7 @@ from training.errors import CannotTrain
 from training.examples import Example
 from training.losses import contrastive_loss, normalized, own_negatives_loss
 from training.reading import Batch
-from training.recipes.base import Precision, Recipe
+from training.recipes.base import BatchSize, Epochs, Precision, Recipe
 from training.recipes.contrastive import RIGHT_CAPTION, TwoTowers, has_negative_captions
 from training.towers import load_towers
 
@@ -44,8 +44,8 @@ class RoCOCO(Recipe):
     )
     keeps_small_batch = False
 
-    batch: int = Field(default=256, ge=2, description=f"Examples per step. {UNKNOWN}.")
-    epochs: int = Field(default=5, ge=1, description=f"{UNKNOWN}.")
+    batch: BatchSize = Field(default=256, ge=2, description=f"Examples per step. {UNKNOWN}.")
+    epochs: Epochs = Field(default=5, description=f"{UNKNOWN}.")
     learning_rate: float = Field(default=1e-6, gt=0, description=f"The highest, after warming up. {UNKNOWN}.")
     warmup_steps: int = Field(default=50, ge=0, description=f"{UNKNOWN}.")
     schedule: Literal["cosine", "constant"] = Field(default="cosine", description=f"{UNKNOWN}.")
