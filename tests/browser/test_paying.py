@@ -33,7 +33,7 @@ def test_an_owner_approves_and_orders_a_bonus_and_both_are_paid(
     page.get_by_label("Amount, USD").fill("1.50")
     preview = page.get_by_role("button", name="Preview").bounding_box()
     page.get_by_role("button", name="Preview").click()
-    expect(page.get_by_role("status")).to_contain_text("USD 2.00 with fee and taxes, as Prolific says")
+    expect(page.get_by_role("status")).to_contain_text("USD 2.00 with Prolific’s fee and taxes")
     order = page.get_by_role("button", name="Order this bonus").bounding_box()
     # A double click on the first does not order: the second is below it.
     assert preview is not None

@@ -28,7 +28,7 @@ class StudyFee:
 
     @property
     def name(self) -> str:
-        return "fee and taxes, as Prolific says" if self.is_known else "Prolific’s fee (estimated)"
+        return "Prolific’s fee and taxes" if self.is_known else "Prolific’s fee (estimated)"
 
     def of(self, amount: Decimal) -> Decimal:
         return platform_fee(amount, self.percent)

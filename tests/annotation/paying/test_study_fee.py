@@ -28,7 +28,7 @@ def test_prolific_tells_the_fee_and_is_asked_once(paying: Stage) -> None:
     """4 places of 4.00 are 16.00, of which a third is 5.33: 33.31 %."""
     known = study_fee(paying.study)
     assert known == StudyFee(Decimal("33.31"), is_known=True)
-    assert (known.of(Decimal("4.00")), known.name) == (Decimal("1.33"), "fee and taxes, as Prolific says")
+    assert (known.of(Decimal("4.00")), known.name) == (Decimal("1.33"), "Prolific’s fee and taxes")
     paying.local.switch(Switch.AWAY)
     assert study_fee(paying.study) == known
 

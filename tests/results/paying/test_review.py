@@ -34,7 +34,7 @@ def test_all_that_are_unmarked_are_approved_at_once_and_marked_ones_stay(paying:
     Submission.objects.filter(session=paying.sessions[2]).update(flag=Submission.Flag.WRONG_CODE)
     page = owner.get(PAGE)
     # A third of 4.00 is the fee.
-    assert "USD 4.00, plus USD 1.33 for fee and taxes, as Prolific says: <strong>USD 5.33</strong>" in words_of(page)
+    assert "USD 4.00, plus USD 1.33 for Prolific’s fee and taxes: <strong>USD 5.33</strong>" in words_of(page)
     assert "Unlikely times" in words_of(page)
     assert "Another code than the one shown here" in words_of(page)
     form = BeautifulSoup(page.content, "html.parser").select_one("form:has(input[name=session])")
