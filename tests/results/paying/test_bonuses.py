@@ -43,9 +43,8 @@ def test_bonuses_of_a_file_are_listed_with_sum_and_fee_and_then_ordered(paying: 
     first, *_ = names(paying)
     page = owner.post(PAGE, sent(f'annotator,amount,note\n{first},1.50,"Careful, and quick"\n{paying.ids[1]},0.07,\n'))
     # 33.33 % of 1.57.
-    assert (
-        "2 bonuses, USD 1.57, plus USD 0.52 for Prolific’s fee and taxes: <strong>USD 2.09</strong>"
-        in words_of(page)
+    assert "2 bonuses, USD 1.57, plus USD 0.52 for Prolific’s fee and taxes: <strong>USD 2.09</strong>" in words_of(
+        page
     )
     assert not Payment.objects.exists()
     assert "2 payments ordered, USD 1.57 in all" in words_of(confirm(owner, page))
