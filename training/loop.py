@@ -21,12 +21,12 @@ from pydantic import ValidationError
 from predictions.feeder import OpenPicture
 from predictions.scorers.batches import in_batches
 from predictions.scorers.torch_models import digest_of_weights, usual_batch
+from training.batches import Batch, LoadedBatch, read_batches
 from training.checkpoints import BEST, CHECKPOINT, RESULT, read_file, write_file, write_json
 from training.errors import CannotTrain, TrainingCancelled
 from training.examples import Example, digest_of
 from training.plan import CurvePoint, Plan, Progress, Result
 from training.processes import Processes, processes_here
-from training.reading import Batch, LoadedBatch, read_batches
 from training.recipes import RECIPES, get_recipe
 from training.recipes.base import Recipe, Trainable
 from training.steps import Stepper

@@ -10,9 +10,9 @@ from typing import Any
 
 from predictions.scorers.base import OutOfMemory
 from predictions.scorers.torch_models import report_short_memory, usual_batch
+from training.batches import TOO_SMALL, LoadedBatch, embed_rows
 from training.errors import CannotTrain
 from training.processes import Processes
-from training.reading import TOO_SMALL, LoadedBatch, embed_rows
 from training.recipes.base import Recipe, Trainable
 
 TOTAL = "loss"

@@ -1,7 +1,7 @@
 from predictions.models.duplicates import LONGEST_EMBEDDING, NearDuplicate, PictureVector
 from predictions.models.predictions import LONGEST, QUESTIONS, Evaluation, InstanceOutcomes, Model, Prediction
 from predictions.models.runs import PICTURE, Chunk, Conditions, Run
-from predictions.models.trained import TrainedWeights
+from predictions.models.trained_weights import TrainedWeights
 
 __all__ = [
     "LONGEST",

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Case, Count, Max, Q, SmallIntegerField, Value, When
 
 from predictions.models.runs import Conditions
-from predictions.models.trained import TrainedWeights
+from predictions.models.trained_weights import TrainedWeights
 from studies.kinds import FINER_SCORES
 from studies.models import Instance, Project
 

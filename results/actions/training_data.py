@@ -33,7 +33,7 @@ from training.examples import Example, to_line
 from training.leaks import Item, LeakCheck
 from training.messages import TRAINING, VALIDATION
 from training.models import TrainingRun
-from training.queries.protected import instance_id, protect, protected_items
+from training.queries.protected_items import instance_id, protect, protected_items
 from training.recipes import Recipe, get_recipe
 from training.splits import FOR_TRAINING, FOR_VALIDATION
 from training.tasks import send_order

@@ -181,4 +181,5 @@ def test_a_worker_started_by_its_documented_command_imports_rooms_later() -> Non
         "with cwd_in_path():\n    import predictions.worker\n"
         "import analytics.scores"
     )
-    subprocess.run([sys.executable, "-P", "-c", code], cwd=ROOT, check=True, timeout=60)
+    told = subprocess.run([sys.executable, "-P", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert told.returncode == 0, told.stderr

@@ -14,8 +14,8 @@ from pydantic import ConfigDict, Field
 
 from making.options import Options
 from predictions.feeder import OpenPicture
+from training.batches import Batch
 from training.examples import Example
-from training.reading import Batch
 from training.towers import Towers
 
 Precision = Literal["float32", "float16", "bfloat16"]

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analytics.scores import outcomes_of_scores, right_choices
+from training.batches import Batch
 from training.examples import Example
 from training.losses import contrastive_loss, normalized
-from training.reading import Batch
 from training.recipes.base import Saved, Trainable
 
 RIGHT_CAPTION = (

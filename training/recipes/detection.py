@@ -11,9 +11,9 @@ from pydantic import Field
 
 from analytics.scores import seen_as_natural
 from predictions.scorers.detector import BASE, HEAD, PART, WEIGHTS_OF_BASE, spec_of, weights_of
+from training.batches import Batch
 from training.checkpoints import write_file
 from training.examples import Example
-from training.reading import Batch
 from training.recipes.base import BatchSize, Precision, Recipe, Saved, Trainable
 from training.towers import Towers
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from training.batches import Batch
 from training.examples import Example
-from training.reading import Batch
 from training.recipes.base import Epochs
 from training.recipes.bivlc import PAPER
 from training.recipes.detection import DETECTION, SCRIPTS, Detection, Detector, linear_head

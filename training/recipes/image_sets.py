@@ -6,9 +6,9 @@ from typing import Any
 
 from analytics.scores import right_choices
 from studies.descriptions import SET_SIZE
+from training.batches import Batch
 from training.examples import Example
 from training.losses import normalized
-from training.reading import Batch
 
 PAPER = "Krojer et al. 2022 (ImageCoDe)"
 COMMAND = "Source: baselines/README.md and baselines/clip/{} in McGill-NLP/imagecode"

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from training.batches import Batch
 from training.examples import Example
-from training.reading import Batch
 from training.recipes.base import BatchSize, Epochs, Precision, Recipe
 from training.recipes.contrastive import TwoTowers
 from training.recipes.image_sets import (

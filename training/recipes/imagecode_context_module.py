@@ -18,10 +18,10 @@ from predictions.scorers.context_module import (
     make_module,
     weights_of,
 )
+from training.batches import Batch
 from training.checkpoints import write_file
 from training.errors import CannotTrain
 from training.examples import Example
-from training.reading import Batch
 from training.recipes.base import BatchSize, Epochs, Precision, Recipe, Saved, Trainable
 from training.recipes.image_sets import (
     ACCURACY,

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from predictions.feeder import OpenPicture
+from training.batches import Batch, embed_in_order
 from training.examples import Example
-from training.reading import Batch, embed_in_order
 from training.recipes.base import BatchSize, Epochs, Precision, Recipe
 from training.recipes.contrastive import RIGHT_CAPTION, NegativeCaptions, has_negative_captions
 from training.towers import load_towers

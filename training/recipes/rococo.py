@@ -10,10 +10,10 @@ from pydantic import Field
 
 from evaluation.alterations import SHARE, mix_images, partners
 from predictions.feeder import OpenPicture
+from training.batches import Batch
 from training.errors import CannotTrain
 from training.examples import Example
 from training.losses import contrastive_loss, normalized, own_negatives_loss
-from training.reading import Batch
 from training.recipes.base import BatchSize, Epochs, Precision, Recipe
 from training.recipes.contrastive import RIGHT_CAPTION, TwoTowers, has_negative_captions
 from training.towers import load_towers

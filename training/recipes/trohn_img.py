@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from training.batches import Batch
 from training.examples import Example
 from training.losses import contrastive_loss, normalized
-from training.reading import Batch
 from training.recipes.bivlc import PAPER, FineTuning
 from training.recipes.contrastive import GROUP, TwoTowers
 from training.towers import load_towers

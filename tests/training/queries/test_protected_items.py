@@ -14,7 +14,7 @@ from tests.factories import make_instance, make_launched, make_project, make_stu
 from tests.predictions.near import drawn, put, saved
 from training.errors import CannotTrain
 from training.leaks import NEAR_CAPTION, NEAR_IMAGE, SAME_CAPTION, SAME_IMAGE, SAME_SOURCE, Item, find_leaks
-from training.queries.protected import protect, protected_instances, protected_items
+from training.queries.protected_items import protect, protected_instances, protected_items
 
 pytestmark = pytest.mark.django_db
 ALL = Project.objects.all()
