@@ -12,9 +12,8 @@ from open_clip.loss import ClipLoss
 from predictions.scorers import CannotLoad, scorer_of
 from tests.models.training.conftest import drawn
 from training.examples import Example
-from training.loop import Plan, Result, train
+from training.loop import Plan, Result, recipe_of, train
 from training.losses import normalized
-from training.recipes import get_recipe
 
 EXAMPLES, PICTURES = drawn(2)
 PAIR = Example("1", ("i0", "i1"), ("t0", "t1"))
@@ -37,12 +36,12 @@ def run(recipe: str, base: str, folder: Path, examples: list[Example], **options
     ],
 )
 def test_batches(recipe: str, images: list[str], texts: list[str], base: str) -> None:
-    batch = get_recipe(recipe)().load(base, 0, "cpu").batch([PAIR, OTHER], random.Random(0))  # type: ignore[call-arg]
+    batch = recipe_of(Plan(recipe, base, "model")).load(base, 0, "cpu").batch([PAIR, OTHER], random.Random(0))
     assert (list(batch.images), list(batch.texts)) == (images, texts)
 
 
 def test_the_loss_of_two_images_and_two_texts_is_openclips(base: str) -> None:
-    trainable = get_recipe("trohn-img")().load(base, 0, "cpu")  # type: ignore[call-arg]
+    trainable = recipe_of(Plan("trohn-img", base, "model")).load(base, 0, "cpu")
     torch.manual_seed(1)
     images, texts = torch.randn(4, 16), torch.randn(4, 16)
     (loss,) = trainable.losses(trainable.batch([PAIR, OTHER], random.Random(0)), images, texts).values()
@@ -51,7 +50,7 @@ def test_the_loss_of_two_images_and_two_texts_is_openclips(base: str) -> None:
 
 
 def test_a_detectors_loss_and_outcomes_by_hand(base: str) -> None:
-    trainable = get_recipe("detector-text")().load(base, 0, "cpu")  # type: ignore[call-arg]
+    trainable = recipe_of(Plan("detector-text", base, "model")).load(base, 0, "cpu")
     # A layer that adds up the first two numbers, and 1.
     with torch.no_grad():
         trainable.head.weight.copy_(torch.tensor([[1.0, 1.0, *[0.0] * 14]]))

@@ -11,8 +11,7 @@ from PIL import Image
 from predictions.scorers import CannotLoad, NoPicture, scorer_of
 from predictions.scorers.context_module import make_module
 from training.examples import Example
-from training.loop import Plan, train
-from training.recipes import get_recipe
+from training.loop import Plan, recipe_of, train
 
 COLOURS = ["red", "orange", "yellow", "green", "blue", "purple", "pink", "white", "grey", "black"]
 PICTURES = {colour: Image.new("RGB", (48, 48), colour) for colour in COLOURS}
@@ -30,7 +29,7 @@ def sets(seed: int = 1, *, ordered: bool = False) -> list[Example]:
 
 
 def test_the_loss_of_a_set_by_hand(base: str) -> None:
-    trainable = get_recipe("imagecode-context-batch")().load(base, 0, "cpu")  # type: ignore[call-arg]
+    trainable = recipe_of(Plan("imagecode-context-batch", base, "model")).load(base, 0, "cpu")
     scale = trainable.towers.logit_scale.item()
     example = Example("1", tuple("abcdefghij"), ("text",), 2)
     # The text lies on an axis: the target at 60 degrees from it, all others at 90.
