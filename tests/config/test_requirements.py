@@ -19,7 +19,7 @@ DIFFUSERS = ROOT / "making" / "makers" / "diffusers.py"
 LANGUAGE_MODELS = ROOT / "making" / "language_models"
 TEXT_MODELS = ROOT / "making" / "text_models.py"
 # What trains models there.
-RECIPES = [ROOT / "training" / name for name in ("recipes", "checkpoints.py", "loop.py", "losses.py", "reading.py")]
+RECIPES = [ROOT / "training" / name for name in ("recipes", "checkpoints.py", "loop.py", "losses.py", "batches.py")]
 RECIPES += [ROOT / "training" / name for name in ("processes.py", "steps.py", "towers.py")]
 WITH_MODELS = (SCORERS, DIFFUSERS, LANGUAGE_MODELS, TEXT_MODELS, *RECIPES)
 TRAINING = ROOT / "simulation" / "demo" / "model_training.py"
