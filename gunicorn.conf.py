@@ -8,14 +8,15 @@ import os
 from typing import Any
 
 from config.access_log import AccessLog
-from config.environment import exit_on_invalid_settings, read_level, read_number, read_text
+from config.capacity import read_processes
+from config.environment import exit_on_invalid_settings, read_level, read_text
 from config.logs import LINES
 
 with exit_on_invalid_settings():
     bind = read_text("WEB_BIND", "127.0.0.1:8000")
-    workers = read_number("WEB_WORKERS", os.cpu_count() or 1, least=1)
-    threads = read_number("WEB_THREADS", 4, least=1)
+    processes = read_processes()
     loglevel = read_level("LOG_LEVEL", "INFO").lower()
+workers, threads = processes.web_workers, processes.web_threads
 worker_class = "gthread"
 # Load the application once with all views (config/wsgi.py), before forking: workers share its memory, and a replacement
 # answers at once.

@@ -1,7 +1,7 @@
-"""Dawid-Skene and MACE: one label per task from the answers of many workers, and how good each worker is.
+"""Dawid-Skene, MACE and GLAD: one label per task from the answers of many workers, and how good each worker is.
 
 All take answers as (task, worker, label), the long table that analysis libraries read, and raise ValueError for a
-label that is missing. A worker may answer a task more than once. Why the two models are written out here and not taken
+label that is missing. A worker may answer a task more than once. Why the models are written out here and not taken
 from crowd-kit: docs/decisions/0008-dawid-skene-and-mace-written-out.md.
 """
 
@@ -30,6 +30,10 @@ MACE_ITERATIONS, MACE_RESTARTS = 50, 10
 SMALLEST = 1e-300
 # Starts of MACE within this log-likelihood are equally likely.
 AS_LIKELY = 0.01
+# The released program of Whitehill et al.: the mean of the priors of abilities and of log ease; their variance is 1.
+GLAD_PRIOR_MEAN = 1.0
+# Relative gain at which GLAD stops.
+GLAD_GAIN, GLAD_ITERATIONS = 1e-8, 500
 # Minimum number of answers per task for a model of the workers.
 LEAST_PER_TASK = 3
 
@@ -50,7 +54,17 @@ class Aggregate:
 
 
 @dataclass(frozen=True)
-class _Table:
+class GladAggregate(Aggregate):
+    """What GLAD adds. abilities: per worker, any real number: 0 guesses, below 0 is wrong more often than by guessing
+    among two. difficulties: per task, above 0; the larger, the more difficult, 1 / e without any evidence.
+    """
+
+    abilities: dict[Any, float]
+    difficulties: dict[Any, float]
+
+
+@dataclass(frozen=True)
+class AnswerTable:
     """Answers as indices: three columns of equal length, and the values of the indices, in order of appearance."""
 
     task: Indices
@@ -102,7 +116,7 @@ def dawid_skene(answers: Iterable[Answer]) -> Aggregate:
 
     Example: their 45 patients have class prevalences .40, .42, .11, .07.
     """
-    table = _read(answers)
+    table = read_answers(answers)
     if not table.tasks:
         return Aggregate({}, {}, {}, {})
     posteriors, reached = table.votes(), -np.inf
@@ -133,7 +147,7 @@ def mace(answers: Iterable[Answer], *, rng: np.random.Generator, restarts: int =
 
     Example: when two workers always agree and a third answers "a" to everything, the third has the lowest skill.
     """
-    table = _read(answers)
+    table = read_answers(answers)
     if not table.tasks:
         return Aggregate({}, {}, {}, {})
     runs = [_mace_run(table, rng if number else None) for number in range(max(restarts, 1))]
@@ -146,6 +160,106 @@ def mace(answers: Iterable[Answer], *, rng: np.random.Generator, restarts: int =
         task: label if all(labels[task] == label for labels in by_run) else None for task, label in found.labels.items()
     }
     return replace(found, labels=same)
+
+
+def glad(answers: Iterable[Answer]) -> GladAggregate:
+    """GLAD: each worker has an ability, and each task a difficulty.
+
+    Worker i answers task j right with probability s(a_i * b_j), where s is the logistic function, a_i the ability and
+    1 / b_j > 0 the difficulty (equation 1). Of k labels, each wrong one has the share (1 - s(a_i * b_j)) / (k - 1).
+    All labels are equally likely beforehand. The paper maximises the likelihood by expectation-maximisation:
+
+    - E-step (section 3.1): p(z_j = l) is proportional to the product of the probabilities of the answers to j if l is
+      right.
+    - M-step: the a_i and log b_j that maximise the expected log likelihood plus the log of their priors, by its
+      gradient (equations 4 and 5). Both priors are normal with mean 1 and variance 1, as in the released program.
+
+    The gradient of an M-step at the posteriors of the E-step before it is that of the log posterior itself (Fisher's
+    identity). Following that one by L-BFGS finds the same maximum in a tenth of the time.
+
+    Skill: the probability that the worker answers the task of median difficulty right.
+
+    Source: Whitehill, Ruvolo, Wu, Bergsma and Movellan 2009, "Whose vote should count more: optimal integration of
+    labels from labelers of unknown expertise", NIPS 22.
+
+    Example: two workers who always agree have a higher ability than a third who often differs from both, and a task on
+    which all three agree is easier than one on which they differ.
+    """
+    # Imported here: it takes longer than all other imports of a page.
+    from scipy.optimize import minimize
+
+    table = read_answers(answers)
+    if not table.tasks:
+        return GladAggregate({}, {}, {}, {}, {}, {})
+    workers = len(table.workers)
+
+    def log_posterior(parameters: Floats) -> tuple[float, Floats]:
+        posteriors, likelihood = glad_posteriors(table, parameters)
+        return -likelihood, glad_objective(parameters, table, posteriors[table.task, table.label])[1]
+
+    start = np.full(workers + len(table.tasks), GLAD_PRIOR_MEAN)
+    parameters = minimize(
+        log_posterior,
+        start,
+        method="L-BFGS-B",
+        jac=True,
+        options={"maxiter": GLAD_ITERATIONS, "ftol": GLAD_GAIN},
+    ).x
+    posteriors, _ = glad_posteriors(table, parameters)
+    abilities, log_ease = parameters[:workers], parameters[workers:]
+    skills = _logistic(abilities * np.exp(np.median(log_ease)))
+    found_labels = table.aggregate(posteriors, skills, posteriors.mean(axis=0))
+    return GladAggregate(
+        **vars(found_labels),
+        abilities=dict(zip(table.workers, abilities.tolist(), strict=True)),
+        difficulties=dict(zip(table.tasks, np.exp(-log_ease).tolist(), strict=True)),
+    )
+
+
+def glad_posteriors(table: AnswerTable, parameters: Floats) -> tuple[Floats, float]:
+    """E-step of GLAD: return the probability of each label of each task, and the log posterior without constants.
+
+    parameters: the abilities of the workers, then the log ease of the tasks.
+    """
+    labels, workers = len(table.labels), len(table.workers)
+    strengths = parameters[table.worker] * np.exp(parameters[workers + table.task])
+    wrong = _log_logistic(-strengths) - np.log(max(labels - 1, 1))
+    cells = table.task * labels + table.label
+    size = len(table.tasks) * labels
+    more = np.bincount(cells, weights=_log_logistic(strengths) - wrong, minlength=size).reshape(-1, labels)
+    # Each label starts from all answers being wrong; its own answers are right instead.
+    base = np.bincount(table.task, weights=wrong, minlength=len(table.tasks))
+    posteriors, likelihood = _normalise(more + base[:, None] - np.log(labels))
+    return posteriors, likelihood - float(((parameters - GLAD_PRIOR_MEAN) ** 2).sum()) / 2
+
+
+def glad_objective(parameters: Floats, table: AnswerTable, given: Floats) -> tuple[float, Floats]:
+    """Return the negative of what the M-step of GLAD maximises, without constants, and its gradient.
+
+    given: per answer, the probability that it is right. parameters: as for `glad_posteriors`.
+    """
+    workers = len(table.workers)
+    ability, ease = parameters[table.worker], np.exp(parameters[workers + table.task])
+    strengths = ability * ease
+    right, wrong = _log_logistic(strengths), _log_logistic(-strengths)
+    expected = float((given * right + (1 - given) * wrong).sum())
+    prior = parameters - GLAD_PRIOR_MEAN
+    residual = given - np.exp(right)
+    gradient = np.concatenate(
+        [
+            np.bincount(table.worker, weights=residual * ease, minlength=workers),
+            np.bincount(table.task, weights=residual * strengths, minlength=len(table.tasks)),
+        ]
+    )
+    return -expected + float((prior**2).sum()) / 2, prior - gradient
+
+
+def _logistic(values: Floats) -> Floats:
+    return np.asarray(np.exp(_log_logistic(values)))
+
+
+def _log_logistic(values: Floats) -> Floats:
+    return np.asarray(-np.logaddexp(0, -values))
 
 
 def with_enough_answers(answers: Iterable[Answer]) -> list[Answer]:
@@ -178,7 +292,8 @@ def agreement_with_others(answers: Iterable[Answer]) -> dict[Any, dict[Any, Scor
     return found
 
 
-def _read(answers: Iterable[Answer]) -> _Table:
+def read_answers(answers: Iterable[Answer]) -> AnswerTable:
+    """Return answers as indices. Raises ValueError for a missing label."""
     rows = list(answers)
     if any(label is None or label == "" or label != label for _, _, label in rows):
         raise ValueError("An answer has no label; leave out what was not answered.")
@@ -187,7 +302,7 @@ def _read(answers: Iterable[Answer]) -> _Table:
     task, worker, label = (
         _indices([row[column] for row in rows], values) for column, values in enumerate((tasks, workers, labels))
     )
-    return _Table(task, worker, label, tasks, workers, labels)
+    return AnswerTable(task, worker, label, tasks, workers, labels)
 
 
 def _indices(column: list[Any], values: tuple[Any, ...]) -> Indices:
@@ -195,7 +310,7 @@ def _indices(column: list[Any], values: tuple[Any, ...]) -> Indices:
     return np.array([index[value] for value in column], dtype=np.intp)
 
 
-def _error_rates(table: _Table, posteriors: Floats) -> Floats:
+def _error_rates(table: AnswerTable, posteriors: Floats) -> Floats:
     """Workers x true labels x answers: the probability of each answer for each true label."""
     workers, labels = len(table.workers), len(table.labels)
     cells = table.worker * labels + table.label
@@ -213,7 +328,7 @@ def _normalise(log_joint: Floats) -> tuple[Floats, float]:
     return joint / total, float((highest + np.log(total)).sum())
 
 
-def _mace_run(table: _Table, start: np.random.Generator | None) -> tuple[float, Floats, Floats]:
+def _mace_run(table: AnswerTable, start: np.random.Generator | None) -> tuple[float, Floats, Floats]:
     """Run MACE from a random start or, with None, from the neutral one.
 
     Returns the log-likelihood, the posteriors (tasks x labels) and the competences of the workers.

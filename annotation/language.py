@@ -40,6 +40,11 @@ def interface_language(tag: str) -> str:
         return settings.LANGUAGE_CODE
 
 
+def has_interface_language(tag: str) -> bool:
+    """Return whether Lineup's texts are in the study's language `tag`; "" (older studies) is the reader's."""
+    return not tag or interface_language(tag).partition("-")[0] == tag.partition("-")[0].lower()
+
+
 def activate_language(tag: str) -> None:
     """Activate the language of a study for this request; "" (older studies) leaves the reader's."""
     if tag:

@@ -75,7 +75,7 @@ def _page(session: Session, notice: AnswerNotice, stands: Response | None) -> No
         text += " " + gettext("Kept: “%(kept)s”. Not kept: “%(said)s”.") % {"kept": kept, "said": said}
     elif said:
         text += " " + gettext("Your answer: “%(said)s”.") % {"said": said}
-    may_change = session.state == SessionState.WORKING and stands is not None and stands.is_counted
+    may_change = session.state == SessionState.WORKING and stands is not None and stands.does_stand
     is_own = may_change and stands is not None and stands.session_id == session.pk
     return NoticePage(str(notice.pk), text, change_url(session.token, slot.pk) if is_own else "")
 

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import ceil, log
 from statistics import median
 from typing import Any, NamedTuple
@@ -137,7 +137,7 @@ class QuestionPage:
         marked = (image for image in self.images if image.mark == TARGET)
         return next(marked, self.images[0] if self.images else None)
 
-    @property
+    @cached_property
     def shape(self) -> str:
         """Return the aspect ratio in `SHAPES` nearest to the median of the images, "" without images."""
         pictures = [*self.images, *(option for option in self.options if option.width)]
@@ -286,7 +286,8 @@ def _image_attributes(picture: Picture, study: int) -> dict[str, Any]:
 def _option_page(option: Option, *, study: int, value: str, position: int, digit: str) -> OptionPage:
     shown = {"text": option.text} if option.picture is None else _image_attributes(option.picture, study)
     letter = LETTERS[position] if position < len(LETTERS) else value
-    what = gettext("Description %(letter)s") if option.text else gettext("Image %(letter)s")
+    _ = translator()
+    what = _("Description %(letter)s") if option.text else _("Image %(letter)s")
     return OptionPage(value=value, letter=letter, name=what % {"letter": letter}, digit=digit, **shown)
 
 

@@ -30,9 +30,10 @@ CATEGORIES = {
 class Rejection:
     """A rejection that a researcher wants.
 
-    category: empty if none was chosen. is_looked_at: the researcher says that the reason is in the answers, and no mark
-    alone. is_let_go: they did not consent, or there was nothing to answer. answers: stored for the session. marks: of
-    the session, in words. seconds: of the session on our clock. others: those of all finished sessions of the study.
+    category: empty if none was chosen. failed_checks: instruction checks of the session. is_looked_at: the researcher
+    says that the reason is in the answers, and no mark alone. is_let_go: they did not consent, or there was nothing to
+    answer. answers: stored for the session. marks: of the session, in words. seconds: of the session on our clock.
+    others: those of all finished sessions of the study.
     """
 
     category: str
@@ -66,8 +67,8 @@ def _problems(wanted: Rejection) -> Iterator[str]:
         yield "This person did not consent, or had nothing to answer, and did as they were told. Ask them to return."
     elif wanted.category == C.FAILED_CHECK and wanted.failed_checks < LEAST_FAILED_CHECKS:
         yield (
-            f"At least {LEAST_FAILED_CHECKS} attention checks must have failed. "
-            f"You entered {wanted.failed_checks}. Practice questions are not attention checks."
+            f"At least {LEAST_FAILED_CHECKS} attention checks must have failed. Failed instruction checks: "
+            f"{wanted.failed_checks}. Gold questions, repeats and practice are not attention checks."
         )
     elif wanted.category == C.TOO_QUICKLY:
         yield from _too_quick(wanted)

@@ -105,6 +105,8 @@ def _reason(state: SessionState, answers: int, design: Design) -> tuple[str, boo
     """Return the reason for a session's pay, and whether a researcher decides about it."""
     if state in OPEN_STATES:
         return "still open: the session is paid once it is finished", False
+    if state == S.NO_CONSENT and answers:
+        return "did not agree to a changed consent text, so you decide about the session", True
     if state in _UNPAID:
         return _UNPAID[state], False
     if state in _TO_DECIDE:

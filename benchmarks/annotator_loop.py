@@ -5,7 +5,9 @@ and compressed responses if they support it.
 
 Both sites run under gunicorn with the same workers and threads against one PostgreSQL server with fsync on. They get
 the same load from the same generator, one after the other. Everything shares the machine's cores. With several sizes,
-`--questions 1000 100000`, each has a database and a site of its own, and the last column compares it with the first.
+`--questions 1000 100000`, answers per question, `--answers 1 3`, or kinds, `--kinds best_of_n describe`, each
+combination has a database and a site of its own, and the last column compares it with the first. With `--pooled`, the
+product has PgBouncer in front of its database, and the floor has not.
 """
 
 import argparse
@@ -20,6 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -30,7 +33,7 @@ import psycopg
 from benchmarks.load import WARM_UP_SECONDS
 from benchmarks.multiplying import multiply
 from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, serve
-from tests.servers import Cluster, postgresql_cluster
+from tests.servers import Cluster, Pool, pgbouncer, postgresql_cluster
 
 BARE = "benchmarks/floor/gunicorn.conf.py"
 PLAIN, BY_ORM = "/plain/", "/answer/"
@@ -39,17 +42,21 @@ SURVEY_SIZE = 100
 LAUNCHED = 1000
 # Faster than anything measured so far, so that no run ends for lack of questions.
 MOST_CYCLES_PER_SECOND = 1200
+# Annotators who answer before the measurement.
+SETTLERS = 8
 DESIGN = """\
 study: {slug}
 title: Pick the image that fits the description
 contact: Ada Lovelace, ada@example.org
-kind: best_of_n
-answers: 1
+kind: {kind}
+ask: {ask}
+answers: {answers}
 surveys: {{size: {size}, double_seats: 0}}
 seed: benchmark
 time: {{estimated_minutes: 60, limit_minutes: 240}}
 consent: ""
 """
+ASKS = {"best_of_n": "{}", "describe": "{images: candidate, targets: 1}"}
 
 
 @dataclass
@@ -78,8 +85,10 @@ def entries_needed(*, questions: int, annotators: int, seconds: float) -> int:
     return math.ceil(MOST_CYCLES_PER_SECOND * (seconds + WARM_UP_SECONDS) / size) + annotators
 
 
-def make_studies(*, questions: int, entries: int, folder: Path, environment: Mapping[str, str]) -> list[str]:
-    """Create studies of `questions` questions, with surveys of 100 and one answer each, in a database.
+def make_studies(
+    *, questions: int, answers: int, kind: str, entries: int, folder: Path, environment: Mapping[str, str]
+) -> list[str]:
+    """Create studies of `questions` questions, with surveys of 100, in a database.
 
     Uses the platform's own commands; a study of thousands is a multiplied study of one thousand. Returns at least
     `entries` places: the name of each study once per place.
@@ -95,12 +104,13 @@ def make_studies(*, questions: int, entries: int, folder: Path, environment: Map
     copies = questions // LAUNCHED if questions % LAUNCHED == 0 else 1
     make_instances(project.pk, questions // copies)
     size = min(SURVEY_SIZE, questions)
-    seats = questions // size
+    seats = questions // size * answers
     made: list[str] = []
     while len(made) < entries:
         slug = f"annotator-loop-{len(made) // seats + 1}"
         file = folder / f"{slug}.yaml"
-        file.write_text(DESIGN.format(slug=slug, size=size), encoding="utf-8")
+        design = DESIGN.format(slug=slug, size=size, kind=kind, ask=ASKS[kind], answers=answers)
+        file.write_text(design, encoding="utf-8")
         call_command("create_study", str(file), project="benchmark", stdout=io.StringIO())
         call_command("launch_study", slug, stdout=io.StringIO())
         if not made and copies > 1:
@@ -149,10 +159,11 @@ def make_instances(project: int, count: int) -> None:
 
 
 def load(
-    site: Site, *, annotators: int, seconds: float, entries: Sequence[str] = (), floor: str = PLAIN
+    site: Site, *, annotators: int, seconds: float, entries: Sequence[str] = (), floor: str = PLAIN, kind: str = ""
 ) -> dict[str, Any]:
     """Run the load generator against a site once and return its measurements."""
-    task = {"port": site.port, "annotators": annotators, "seconds": seconds, "entries": entries, "floor": floor}
+    task: dict[str, Any] = {"port": site.port, "annotators": annotators, "seconds": seconds}
+    task |= {"entries": entries, "kind": kind, "floor": floor}
     finished = subprocess.run(
         [sys.executable, "-m", "benchmarks.load"],
         input=json.dumps(task),
@@ -203,43 +214,57 @@ class Product:
     """The platform with studies of `questions` questions; `entries` are the sessions that are left."""
 
     questions: int
+    answers: int
+    kind: str
     environment: Mapping[str, str]
     entries: list[str]
 
     @property
     def name(self) -> str:
-        return f"product, {self.questions:,}"
+        return f"{self.kind}, {self.questions:,} x {self.answers}"
+
+    @property
+    def database(self) -> str:
+        return f"product_{self.kind}_{self.questions}_{self.answers}"
 
     def round(self, site: Site, *, annotators: int, seconds: float) -> dict[str, Any]:
         wanted = entries_needed(questions=self.questions, annotators=annotators, seconds=seconds)
         taken, self.entries = self.entries[:wanted], self.entries[wanted:]
-        return load(site, annotators=annotators, seconds=seconds, entries=taken)
+        return load(site, annotators=annotators, seconds=seconds, entries=taken, kind=self.kind)
 
 
-def _prepare(cluster: Cluster, folder: str, questions: int, options: argparse.Namespace) -> Product:
+def _prepare(
+    cluster: Cluster, folder: str, questions: int, answers: int, kind: str, options: argparse.Namespace
+) -> Product:
     environment = {
         "DJANGO_SETTINGS_MODULE": "config.settings",
-        "DATABASE_URL": cluster.url(f"product_{questions}"),
+        "DATABASE_URL": cluster.url(f"product_{kind}_{questions}_{answers}"),
         "DATA_DIR": folder,
         "STATIC_WITHOUT_COLLECT": "1",
         "STATIC_ROOT": folder,
         "LOG_LEVEL": "WARNING",
     }
-    entries = options.rounds * sum(
-        entries_needed(questions=questions, annotators=count, seconds=options.seconds) for count in options.annotators
-    )
+    rounds = [SETTLERS, *options.annotators * options.rounds]
+    entries = sum(entries_needed(questions=questions, annotators=count, seconds=options.seconds) for count in rounds)
     # In its own process: Django reads only once which database to use.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
         made = apart.submit(
-            make_studies, questions=questions, entries=entries, folder=Path(folder), environment=environment
+            make_studies,
+            questions=questions,
+            answers=answers,
+            kind=kind,
+            entries=entries,
+            folder=Path(folder),
+            environment=environment,
         ).result()
-    return Product(questions, environment, made)
+    return Product(questions, answers, kind, environment, made)
 
 
 def _prepare_floor(cluster: Cluster, options: argparse.Namespace) -> dict[str, str]:
     environment = {"DATABASE_URL": cluster.url("floor")}
     # Both variants claim the same slots.
-    slots = 2 * int(MOST_CYCLES_PER_SECOND * (options.seconds + 2) * options.rounds * len(options.annotators))
+    rounds = options.rounds * len(options.annotators) + 1
+    slots = 2 * int(MOST_CYCLES_PER_SECOND * (options.seconds + 2) * rounds)
     prepare = [sys.executable, "-m", "benchmarks.floor.prepare", str(options.questions[0]), str(slots)]
     subprocess.run(prepare, check=True, cwd=ROOT, env={**os.environ, **environment})
     return environment
@@ -247,37 +272,59 @@ def _prepare_floor(cluster: Cluster, options: argparse.Namespace) -> dict[str, s
 
 @contextmanager
 def _all_served(
-    products: Sequence[Product], floor: Mapping[str, str], shape: Mapping[str, int]
+    products: Sequence[Product], floor: Mapping[str, str], shape: Mapping[str, int], pool: Pool | None
 ) -> Iterator[tuple[Site, list[Site]]]:
+    def environment(product: Product) -> Mapping[str, str]:
+        if pool is None:
+            return product.environment
+        return {**product.environment, "DATABASE_URL": pool.url(product.database), "DATABASE_POOLED": "1"}
+
     with ExitStack() as stack:
         bare = stack.enter_context(serve("benchmarks.floor.wsgi", environment=floor, configuration=BARE, **shape))
         yield (
             bare,
             [
                 stack.enter_context(
-                    serve("config.wsgi", environment=product.environment, configuration=PRODUCTION, **shape)
+                    serve("config.wsgi", environment=environment(each), configuration=PRODUCTION, **shape)
                 )
-                for product in products
+                for each in products
             ],
         )
+
+
+def _settle(
+    products: Sequence[Product], floor: Mapping[str, str], bare: Site, sites: Sequence[Site], seconds: float
+) -> None:
+    """Let all sites have some answers, and PostgreSQL count them, as it does by itself within a minute.
+
+    Where statements were first planned for empty tables, they are slow for that minute.
+    """
+    for which in (PLAIN, BY_ORM):
+        load(bare, annotators=SETTLERS, seconds=seconds, floor=which)
+    for each, site in zip(products, sites, strict=True):
+        each.round(site, annotators=SETTLERS, seconds=seconds)
+    for url in (floor["DATABASE_URL"], *(each.environment["DATABASE_URL"] for each in products)):
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("VACUUM ANALYZE")
 
 
 def _measure(products: Sequence[Product], bare: Site, sites: Sequence[Site], options: argparse.Namespace) -> bool:
     """Print a row per site and number of annotators; return whether any ran out of questions."""
     short = False
     for count in options.annotators:
+        print(f"load of the machine: {os.getloadavg()[0]:.1f}")
         floor, orm, figures = Figures(), Figures(), [Figures() for _ in products]
         for _ in range(options.rounds):
             floor.add(load(bare, annotators=count, seconds=options.seconds))
             orm.add(load(bare, annotators=count, seconds=options.seconds, floor=BY_ORM))
-            for product, site, found in zip(products, sites, figures, strict=True):
-                found.add(product.round(site, annotators=count, seconds=options.seconds))
+            for each, site, found in zip(products, sites, figures, strict=True):
+                found.add(each.round(site, annotators=count, seconds=options.seconds))
         print(_row(count, "floor, plain SQL", floor, floor, orm), flush=True)
         print(_row(count, "floor, Django's ORM", orm, floor, orm), flush=True)
-        for product, found in zip(products, figures, strict=True):
+        for each, found in zip(products, figures, strict=True):
             growth = found.cycles_per_second / figures[0].cycles_per_second
-            beside = f"  {growth:.2f} of {products[0].questions:,}" if product is not products[0] else ""
-            print(_row(count, product.name, found, floor, orm) + beside, flush=True)
+            beside = f"  {growth:.2f} of {products[0].name}" if each is not products[0] else ""
+            print(_row(count, each.name, found, floor, orm) + beside, flush=True)
             short |= found.out_of_questions
     return short
 
@@ -285,38 +332,44 @@ def _measure(products: Sequence[Product], bare: Site, sites: Sequence[Site], opt
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, nargs="+", default=[1000], help="open questions in a study")
+    parser.add_argument("--answers", type=int, nargs="+", default=[1], help="answers that each question wants")
+    parser.add_argument("--kinds", nargs="+", default=["best_of_n"], choices=ASKS, help="kinds of question")
     parser.add_argument("--annotators", type=int, nargs="+", default=[1, 8, 32])
     parser.add_argument("--seconds", type=float, default=3.0, help="measured per round (default 3)")
     # In turns, so that other load on the machine affects both.
     parser.add_argument("--rounds", type=int, default=3, help="rounds of floor and product by turns (default 3)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--threads", type=int, default=4)
+    parser.add_argument("--pooled", action="store_true", help="serve the product through PgBouncer")
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _options(arguments)
     with tempfile.TemporaryDirectory(prefix="lineup-bench-") as folder, postgresql_cluster(durable=True) as cluster:
-        products = [_prepare(cluster, folder, questions, options) for questions in options.questions]
+        products = [
+            _prepare(cluster, folder, *shape, options)
+            for shape in product(options.questions, options.answers, options.kinds)
+        ]
         floor = _prepare_floor(cluster, options)
-        for url in (floor["DATABASE_URL"], *(product.environment["DATABASE_URL"] for product in products)):
-            with psycopg.connect(url, autocommit=True) as connection:
-                connection.execute("VACUUM ANALYZE")
         print(machine())
         print(
             f"PostgreSQL with fsync; gunicorn with {options.workers} workers x {options.threads} threads, keep-alive;"
         )
-        print(f"surveys of up to {SURVEY_SIZE} questions, one answer each;")
+        print(f"surveys of up to {SURVEY_SIZE} questions;")
         print(
             f"{options.rounds} rounds of {options.seconds:g} s, by turns, each after {WARM_UP_SECONDS:g} s warming up"
         )
         print(HEADINGS)
         shape = {"workers": options.workers, "threads": options.threads}
-        with _all_served(products, floor, shape) as (bare, sites):
+        with ExitStack() as stack:
+            pool = stack.enter_context(pgbouncer(cluster)) if options.pooled else None
+            bare, sites = stack.enter_context(_all_served(products, floor, shape, pool))
+            _settle(products, floor, bare, sites, options.seconds)
             short = _measure(products, bare, sites, options)
             print(f"memory of the largest web worker: {max(site.worker_megabytes() for site in sites):.0f} MB")
-        for product in products:
-            print(f"{product.name}: {_check_answers(product.environment['DATABASE_URL'])}")
+        for each in products:
+            print(f"{each.name}: {_check_answers(each.environment['DATABASE_URL'])}")
     if short:
         raise SystemExit(
             "Some annotators ran out of questions before a round ended: the figures of their rows are too low. "

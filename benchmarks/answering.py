@@ -11,16 +11,20 @@ SURVEYS_PER_ANNOTATOR = 4
 SHARE_OF_NONE, SHARE_OF_BEST = 0.4, 0.7
 # Places of one survey are adjacent, so nobody gets a question twice while they are fewer than this.
 LEAST_ANNOTATORS = 10
+# Tables that are filled here and not by `benchmarks.multiplying`.
+ANSWERED = ("annotation_annotator", "annotation_session", "annotation_response")
 
 _STATEMENTS = (
     "SELECT setseed(0.5)",
     """
     CREATE TEMPORARY TABLE taken AS
     SELECT seat.id AS seat, seat.study_id AS study, row_number() OVER (ORDER BY seat.id) AS rank,
-           (SELECT count(*) FROM annotation_slot slot WHERE slot.seat_id = seat.id) AS questions,
-           timestamptz '2026-11-02 09:00+00' + random() * interval '14 days' AS arrived
-      FROM annotation_seat seat ORDER BY seat.id LIMIT %(seats)s
+           questions, timestamptz '2026-11-02 09:00+00' + random() * interval '14 days' AS arrived
+      FROM annotation_seat seat
+      JOIN (SELECT seat_id, count(*) AS questions FROM annotation_slot GROUP BY seat_id) AS slots ON seat_id = seat.id
+     ORDER BY seat.id LIMIT %(seats)s
     """,
+    "ANALYZE taken",
     """
     INSERT INTO annotation_annotator (provider, id_digest, blocked, created_at)
     SELECT 'prolific', md5(number::text), false, now() FROM generate_series(1, %(people)s) number

@@ -28,6 +28,7 @@ import django
 import psycopg
 from psycopg import sql
 
+from benchmarks.multiplying import without_indexes
 from benchmarks.results_pages import make_study, sign_in, time_page
 from benchmarks.site import PRODUCTION, machine, percentile, serve
 from tests.servers import postgresql_cluster
@@ -52,7 +53,9 @@ PAGES = {
     "study overview": f"/studies/benchmark/{STUDY}/",
     "annotators of a study": f"/studies/benchmark/{STUDY}/annotators/",
     "disagreements of a study": f"/studies/benchmark/{STUDY}/disagreements/",
+    "questions of a study": f"/studies/benchmark/{STUDY}/questions/",
     "results of a study": f"/studies/benchmark/{STUDY}/results/",
+    "flagged sessions": "/projects/benchmark/flags/",
     "people and models": "/projects/benchmark/people-and-models/",
     "select all, to tag": "/projects/benchmark/chosen/tag/?which=all",
 }
@@ -105,11 +108,14 @@ QUERIES = {
 }
 
 
-def prepare(*, instances: int, folder: Path, environment: Mapping[str, str]) -> tuple[int, float, str]:
-    """Fill the database; return the number of answers, the seconds of statistics, and an annotator's pseudonym."""
-    stored = make_study(responses=instances * ANSWERS, folder=folder, environment=environment)
+def prepare(
+    *, instances: int, folder: Path, environment: Mapping[str, str], open_surveys: int = 0
+) -> tuple[int, dict[str, float], str]:
+    """Fill the database; return the number of answers, the seconds per statistics, and an annotator's pseudonym."""
+    stored = make_study(
+        responses=instances * ANSWERS, folder=folder, environment=environment, open_surveys=open_surveys
+    )
     with psycopg.connect(environment["DATABASE_URL"], autocommit=True) as connection:
-        connection.execute("UPDATE studies_instance SET split = (ARRAY['train', 'val', 'test'])[id % 3 + 1]")
         connection.execute(
             "INSERT INTO studies_tag (project_id, name) SELECT id, 'look again' FROM studies_project LIMIT 1"
         )
@@ -124,25 +130,31 @@ def prepare(*, instances: int, folder: Path, environment: Mapping[str, str]) -> 
             "FROM annotation_response WHERE id % 1000 = 0"
         )
         connection.execute(
+            "INSERT INTO annotation_sessionflag (session_id, rule, version, evidence, found_at, verdict, note) "
+            "SELECT id, 'too_fast', 1, '{}', ended_at, '', '' FROM annotation_session WHERE id % 100 = 0"
+        )
+        connection.execute(
             "INSERT INTO predictions_model (project_id, name, version, weights, created_at) "
             "SELECT id, unnest(ARRAY['Thorough', 'Hasty']), '', '', now() FROM studies_project LIMIT 2"
         )
-        connection.execute(
-            "INSERT INTO predictions_prediction "
-            "(model_id, instance_id, kind, variant, caption_rule, is_right, source_file, source_row, created_at) "
-            "SELECT model.id, instance.id, kind, variant, instance.caption_rule, true, '', 1, now() "
-            "FROM predictions_model model, studies_instance instance, "
-            "unnest(ARRAY['image_to_text', 'text_to_image']) kind, unnest(ARRAY['image', 'negative_image']) variant "
-            "WHERE model.name = 'Thorough' OR instance.id % 50 = 0"
-        )
+        with without_indexes(environment["DATABASE_URL"], ["predictions_prediction"]):
+            connection.execute(
+                "INSERT INTO predictions_prediction "
+                "(model_id, instance_id, kind, variant, caption_rule, is_right, source_file, source_row, created_at) "
+                "SELECT model.id, instance.id, kind, variant, instance.caption_rule, true, '', 1, now() "
+                "FROM predictions_model model, studies_instance instance, "
+                "unnest(ARRAY['image_to_text', 'text_to_image']) kind, "
+                "unnest(ARRAY['image', 'negative_image']) variant "
+                "WHERE model.name = 'Thorough' OR instance.id % 50 = 0"
+            )
         connection.execute("VACUUM ANALYZE")
         seconds, person = count_figures(), pick_annotator()
         connection.execute("VACUUM ANALYZE")
     return stored, seconds, person
 
 
-def count_figures() -> float:
-    """Compute the statistics of all pages as the background worker does; return the seconds of those of instances."""
+def count_figures() -> dict[str, float]:
+    """Compute the statistics of all pages as the background worker does; return the seconds of each."""
     from django.utils import timezone
 
     from results.actions.cached_statistics import make
@@ -150,14 +162,13 @@ def count_figures() -> float:
     from studies.models import Project, Study
 
     project, study = Project.objects.get(), Study.objects.get()
-    seconds = 0.0
+    seconds = {}
     for page in KeptNumbers.Page:
         is_of_project = page == KeptNumbers.Page.INSTANCES or page.startswith("project")
         kept = KeptNumbers.objects.create(page=page, project=project, study=None if is_of_project else study)
         started = time.perf_counter()
         make(kept=kept, now=timezone.now())
-        if page is KeptNumbers.Page.INSTANCES:
-            seconds = time.perf_counter() - started
+        seconds[page.value] = time.perf_counter() - started
     return seconds
 
 
@@ -230,7 +241,7 @@ def _as_sqlite(value: Any) -> Any:
 def measure(environment: Mapping[str, str], *, late: int, person: str, times: int) -> None:
     paths = {name: path.format(late=late) for name, path in PAGES.items()}
     paths |= {f"list: {name}": f"{LIST}?{query.format(late=late, person=person)}" for name, query in QUERIES.items()}
-    queries = _apart(count_queries, list(paths.values()), environment)
+    queries = in_its_own_process(count_queries, list(paths.values()), environment)
     print(f"{'':<40}{'best s':>8}{'p50 s':>8}{'p95 s':>8}{'goal':>7}{'queries':>8}{'kB':>6}{'load':>6}", flush=True)
     with serve("config.wsgi", environment=environment, configuration=PRODUCTION, workers=2, threads=4) as site:
         client = sign_in(site)
@@ -243,7 +254,7 @@ def measure(environment: Mapping[str, str], *, late: int, person: str, times: in
             print(f"{name:<40}{columns}{GOAL_SECONDS:>7}{count:>8}{size / 1000:>6.0f}{load:>6.1f}", flush=True)
 
 
-def _apart(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+def in_its_own_process(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
     """Call `function` in a process of its own, because Django reads its settings once."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
         return apart.submit(function, *arguments, **named).result()
@@ -273,12 +284,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         file = folder / "copied.sqlite3"
         on_postgresql, on_sqlite = settings | {"DATABASE_URL": url}, settings | {"DATABASE_URL": f"sqlite:///{file}"}
-        stored, seconds, person = _apart(prepare, instances=options.instances, folder=folder, environment=on_postgresql)
-        _apart(_migrate, on_sqlite)
+        stored, seconds, person = in_its_own_process(
+            prepare, instances=options.instances, folder=folder, environment=on_postgresql
+        )
+        in_its_own_process(_migrate, on_sqlite)
         copy_to_sqlite(url, file)
         print(machine())
         print(
-            f"{options.instances:,} instances, {stored:,} answers; statistics computed in {seconds:.1f} s (PostgreSQL)"
+            f"{options.instances:,} instances, {stored:,} answers; "
+            f"statistics computed in {seconds['instances']:.1f} s (PostgreSQL)"
         )
         late = options.instances - 100
         for database, environment in (("PostgreSQL", on_postgresql), ("SQLite", on_sqlite)):

@@ -1,10 +1,11 @@
 """Measure how the time to launch a study about image sets grows with the number of sets.
 
-    python -m benchmarks.launch [--sets 100] [--times 10] [--rounds 3]
+    python -m benchmarks.launch [--sets 100] [--times 10] [--rounds 3] [--postgresql]
 
 Image sets of ten, three questions about each, surveys of 30: the shipped study file `imagecode-describe`. Prints
-processor seconds and number of statements for the two sizes, the least of the rounds, and their ratio. Launching is
-linear if the ratio is about that of the sets. On SQLite, in a database of its own.
+seconds, processor seconds of the launching process and number of statements for the two sizes, the least of the rounds,
+and their ratio. Launching is linear if the ratio is about that of the sets. On SQLite or PostgreSQL, in a database of
+its own.
 """
 
 import argparse
@@ -12,9 +13,12 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import django
+
+from tests.servers import postgresql_cluster
 
 
 def main() -> None:
@@ -22,28 +26,32 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=100, help="Number of sets of the smaller study.")
     parser.add_argument("--times", type=int, default=10, help="Size of the larger study, as a multiple.")
     parser.add_argument("--rounds", type=int, default=3, help="Launches of each.")
+    parser.add_argument("--postgresql", action="store_true", help="On PostgreSQL instead of SQLite.")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
         os.environ |= {"DATA_DIR": folder, "DJANGO_SETTINGS_MODULE": "config.settings"}
         os.environ.pop("DATABASE_URL", None)
+        if options.postgresql:
+            os.environ["DATABASE_URL"] = running.enter_context(postgresql_cluster(durable=True)).url("launch")
         django.setup()
         from django.core.management import call_command
+        from django.db import connections
 
         call_command("migrate", verbosity=0)
         sizes = (options.sets, options.times * options.sets)
         # In turns, so that other load on the machine affects both.
         measured = [[launch(size, number) for size in sizes] for number in range(options.rounds)]
-    few, many = (min(of_size) for of_size in zip(*measured, strict=True))
-    print(f"{'sets':>8}{'cpu s':>9}{'statements':>12}")
-    for size, (seconds, statements) in zip(sizes, (few, many), strict=True):
-        print(f"{size:>8,}{seconds:>9.2f}{statements:>12,}")
-    print(
-        f"{options.times} times the sets: {many[0] / few[0]:.1f} times the time, {many[1] / few[1]:.1f} the statements."
-    )
+        connections.close_all()
+    least = [[min(values) for values in zip(*of_size, strict=True)] for of_size in zip(*measured, strict=True)]
+    print(f"{'sets':>8}{'seconds':>9}{'cpu s':>9}{'statements':>12}")
+    for size, (seconds, cpu, statements) in zip(sizes, least, strict=True):
+        print(f"{size:>8,}{seconds:>9.2f}{cpu:>9.2f}{statements:>12,}")
+    ratios = [many / few for few, many in zip(*least, strict=True)]
+    print("{:>8}{:>9.1f}{:>9.1f}{:>12.1f}".format("ratio", *ratios))
 
 
-def launch(sets: int, number: int) -> tuple[float, int]:
-    """Launch a study about `sets` new image sets; return processor seconds and number of statements."""
+def launch(sets: int, number: int) -> tuple[float, float, int]:
+    """Launch a study about `sets` new image sets; return seconds, processor seconds and number of statements."""
     import yaml
     from django.db import connection
     from django.utils import timezone
@@ -63,10 +71,10 @@ def launch(sets: int, number: int) -> tuple[float, int]:
         counted.append(sql[:10])
         return execute(sql, *arguments)
 
-    started = time.process_time()
+    started, cpu = time.perf_counter(), time.process_time()
     with connection.execute_wrapper(count):
         launch.launch(study=study, by="benchmark", now=timezone.now())
-    return time.process_time() - started, len(counted)
+    return time.perf_counter() - started, time.process_time() - cpu, len(counted)
 
 
 def make_sets(project: int, sets: int) -> None:

@@ -3,7 +3,9 @@
     python -m benchmarks.leaks
 
 Each example has two captions and an image, whose vector is at hand: no image is read. A hundred examples
-leak, twenty of each kind. The floor is comparing the images alone, each vector with each. Time is processor time.
+leak, twenty of each kind. Images are also compared mirrored, levelled, with brighter ones, and with windows of as many
+protected ones as a site compares; of those that may show a part, pixels are compared. The floor is comparing the images
+alone as they are, each with each. Time is processor time.
 """
 
 import os
@@ -18,11 +20,13 @@ from time import process_time
 import numpy as np
 from PIL import Image
 
-from predictions.image_sets.embeddings import ColourAndGradient, Vectors
-from training.leaks import KINDS, Item, Protected, find_leaks
+from predictions.image_sets.embeddings import GAINS, WINDOWS, ColourAndGradient, Vectors
+from training.leaks import KINDS, Item, LeakCheck, Protected
+from training.near_crops import NearCrops, Pixels
 
 EXAMPLES, PROTECTED, OF_A_KIND, DRAWN = 100_000, 10_000, 20, 400
 WORDS, LEAST, MOST = 3000, 8, 14
+CROPPED = 3_000
 COMPARED = 2048
 
 
@@ -55,12 +59,29 @@ def main() -> None:
             name: held_vectors[n] if name.startswith("copy") else pool[n % len(pool)] for name, n in numbers.items()
         }
 
+    noise = draw.integers(0, 256, (CROPPED, 64, 64, 3), dtype=np.uint8)
+
+    def pixels_of(names: Sequence[str]) -> Mapping[str, Pixels]:
+        return {name: noise[place % CROPPED] for place, name in enumerate(names)}
+
+    brighter = _moved(draw, np.repeat(held_vectors[:CROPPED], len(GAINS), axis=0))
+    layouts = ColourAndGradient().layout(held_vectors[:CROPPED])
+    windows = _moved(draw, np.repeat(layouts, len(WINDOWS), axis=0)).reshape(CROPPED, len(WINDOWS), -1)
     begun = process_time()
-    report = find_leaks(
-        examples,
-        Protected(held, images=[one.images[0] for one in held], vectors=held_vectors),
-        vectors_of=vectors_of,
+    names = [one.images[0] for one in held]
+    protected = Protected(
+        held,
+        images=names,
+        vectors=held_vectors,
+        brightened=[name for name in names[:CROPPED] for _ in GAINS],
+        brighter=brighter,
+        crops=NearCrops(names[:CROPPED], windows, noise),
+        alterations=ColourAndGradient(),
     )
+    check = LeakCheck(protected, vectors_of=vectors_of, pixels_of=pixels_of)
+    for _ in check.without_leaks(examples, lambda item: item):
+        pass
+    report = check.report()
     checking = process_time() - begun
     begun = process_time()
     (1 - pool[:COMPARED] @ held_vectors.T < 0.02).any()
@@ -69,6 +90,12 @@ def main() -> None:
     print(f"{EXAMPLES:,} examples against {PROTECTED:,} protected items: {checking:.0f} s; {counts}")
     print(f"comparing the images alone, each with each: {floor:.0f} s")
     print(f"ratio: {checking / floor:.2f}")
+
+
+def _moved(draw: np.random.Generator, vectors: Vectors) -> Vectors:
+    """Return vectors a little away from others, in half precision."""
+    moved = vectors + draw.normal(0, 0.01, vectors.shape)
+    return np.asarray(moved / np.linalg.norm(moved, axis=1, keepdims=True), np.float16)
 
 
 def _vectors(draw: np.random.Generator, count: int) -> Vectors:

@@ -7,12 +7,12 @@ time.
 """
 
 import asyncio
-import gzip
 import json
 import re
 import sys
 import time
 import uuid
+import zlib
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field
 from typing import TypedDict
@@ -34,6 +34,18 @@ SEEN = json.dumps(
         for number in range(1, 5)
     ]
 )
+# What every answer says alike, encoded once.
+SAID_ALIKE = urlencode(
+    {
+        "unmeasured": "",
+        "hidden_ms": "0",
+        "changes_of_mind": "0",
+        "window_width": "1366",
+        "window_height": "650",
+        "images": SEEN,
+    }
+)
+GZIP = 16 + zlib.MAX_WBITS
 SLOT = re.compile(r'name=\\?"slot\\?" value=\\?"(\d+)')
 WARM_UP_SECONDS = 1.0
 
@@ -82,9 +94,11 @@ class Connection:
         self._port = port
         self._wire = Wire()
 
-    async def ask(self, method: str, path: str, fields: dict[str, str] | None = None) -> tuple[int, bytes, bytes]:
+    async def ask(
+        self, method: str, path: str, fields: dict[str, str] | None = None, *, and_encoded: str = ""
+    ) -> tuple[int, bytes, bytes]:
         """Return status, head and body of the response."""
-        body = urlencode(fields).encode() if fields is not None else b""
+        body = "&".join(filter(None, (urlencode(fields or {}), and_encoded))).encode()
         loop = asyncio.get_running_loop()
         if not self._wire.usable:
             _, self._wire = await loop.create_connection(Wire, "127.0.0.1", self._port)
@@ -99,7 +113,7 @@ class Connection:
         )
         status, head, received = await self._wire.answer
         packed = re.search(rb"(?i)content-encoding: *gzip", head)
-        return status, head, gzip.decompress(received) if packed else received
+        return status, head, zlib.decompress(received, GZIP) if packed else received
 
 
 @dataclass
@@ -132,10 +146,12 @@ class OutOfQuestions(Exception):
 class LoadSession:
     """One annotator's session, as the page's script holds it: the current question and those ahead."""
 
-    def __init__(self, study: str) -> None:
+    def __init__(self, study: str, kind: str = "best_of_n") -> None:
         self._study = study
+        self._kind = kind
         self.path = ""
         self.slots: list[str] = []
+        self._shown_at = 0.0
 
     async def begin(self, connection: Connection) -> None:
         person = uuid.uuid4().hex[:24]
@@ -149,35 +165,34 @@ class LoadSession:
         await connection.ask("POST", f"{self.path}begin/", {})
         _, _, body = await connection.ask("GET", self.path)
         self.slots = list(dict.fromkeys(SLOT.findall(body.decode())))
+        self._shown_at = time.monotonic()
 
     async def answer(self, connection: Connection) -> bool:
         slot, *ahead = self.slots
+        # As long as it took: a claim of more is noted for each answer.
+        shown_ms = str(int((time.monotonic() - self._shown_at) * 1000))
         fields = {
             "slot": slot,
             "have": ",".join(ahead),
-            "choice": "1",
             "submission": str(uuid.uuid4()),
-            "unmeasured": "",
-            "first_choice_ms": "3100",
-            "send_ms": "4000",
-            "hidden_ms": "0",
-            "changes_of_mind": "0",
-            "window_width": "1366",
-            "window_height": "650",
-            "images": SEEN,
+            "first_choice_ms": shown_ms,
+            "send_ms": shown_ms,
         }
-        status, _, body = await connection.ask("POST", f"{self.path}answer/", fields)
+        # Texts about one set of images must differ.
+        fields |= {"text": f"The vase {uuid.uuid4()} is open."} if self._kind == "describe" else {"choice": "1"}
+        status, _, body = await connection.ask("POST", f"{self.path}answer/", fields, and_encoded=SAID_ALIKE)
         if status != 200:
             return False
         told = json.loads(body)
+        self._shown_at = time.monotonic()
         self.slots = [*self.slots[1:], *SLOT.findall(told["next"] or "")]
         return bool(told["saved"])
 
 
-async def _begin_sessions(port: int, entries: list[str]) -> list[LoadSession]:
+async def _begin_sessions(port: int, entries: list[str], kind: str) -> list[LoadSession]:
     """Begin a session for each place (the name of a study), before the measurement."""
     connection = Connection(port)
-    sittings = [LoadSession(study) for study in entries]
+    sittings = [LoadSession(study, kind) for study in entries]
     for sitting in sittings:
         await sitting.begin(connection)
     return sittings
@@ -219,19 +234,20 @@ async def _annotate(cycle: Cycle, measured: Measurement, *, start: float, end: f
 
 
 class Task(TypedDict):
-    """`entries`: the name of a study per session; if empty, the floor at that path is measured."""
+    """`entries`: the name of a study per session; if empty, the floor at that path is measured. `kind`: of them all."""
 
     port: int
     annotators: int
     seconds: float
     entries: list[str]
+    kind: str
     floor: str
 
 
 async def _cycles(task: Task) -> list[Cycle]:
     if not task["entries"]:
         return [await _floor_cycle(task["port"], task["floor"]) for _ in range(task["annotators"])]
-    waiting = await _begin_sessions(task["port"], task["entries"])
+    waiting = await _begin_sessions(task["port"], task["entries"], task["kind"])
     return [await _product_cycle(task["port"], waiting) for _ in range(task["annotators"])]
 
 

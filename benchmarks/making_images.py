@@ -9,6 +9,7 @@ The goal is 0.9 of the library alone.
 """
 
 import argparse
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 from making.makers import Request
 from making.makers.diffusers import NO_CHECKER, Diffusers
 from making.messages import from_results
+from tests.models.torchvision_on_cpu import declare_operators
 
 IMAGES, GUIDANCE = 4, 7.5
 
@@ -27,8 +29,9 @@ def main() -> None:
     parser.add_argument("--model", type=Path)
     parser.add_argument("--texts", type=int, default=20)
     arguments = parser.parse_args()
-    # Before any library of models: it lets torchvision for a GPU be imported where torch is one for the CPU.
-    from tests.models import conftest  # noqa: F401
+    # Before any library of models reads it: such small models lose much where several threads wait for each other.
+    os.environ["OMP_NUM_THREADS"] = "1"
+    declare_operators()
     from tests.models.test_diffusers import save_pipeline
 
     with tempfile.TemporaryDirectory() as scratch:

@@ -4,6 +4,8 @@ Copies all rows of the tables below with new ids, so that rows and indexes are a
 Nobody may have taken part yet.
 """
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -25,6 +27,41 @@ OWN = {
     ("studies_instance", "key"): "key || '-' || copy",
     ("studies_survey", "number"): "number + copy * (SELECT max(number) FROM studies_survey WHERE id <= {last})",
 }
+# Definitions of what is slow to keep up to date row by row, in the order in which it can be dropped.
+_FOREIGN_KEYS = "SELECT conrelid::regclass, conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f'"
+_UNIQUE = "SELECT conrelid::regclass, conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'u'"
+_INDEXES = """
+    SELECT indexrelid::regclass, pg_get_indexdef(indexrelid) FROM pg_index
+     WHERE indrelid = ANY(%s::regclass[])
+       AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u', 'x'))
+"""
+
+
+@contextmanager
+def without_indexes(url: str, tables: Sequence[str]) -> Iterator[None]:
+    """Drop the indexes and foreign keys of `tables`, except primary keys, and create them again after the block."""
+    names = [list(tables)]
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET maintenance_work_mem = '512MB'")
+        foreign, unique = (
+            connection.execute(f"{query} AND conrelid = ANY(%s::regclass[])", names).fetchall()
+            for query in (_FOREIGN_KEYS, _UNIQUE)
+        )
+        indexes = connection.execute(_INDEXES, names).fetchall()
+        for table, name, _ in (*foreign, *unique):
+            _run(connection, f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
+        for name, _ in indexes:
+            _run(connection, f"DROP INDEX {name}")
+        yield
+        for _, definition in indexes:
+            _run(connection, definition)
+        for table, name, definition in (*unique, *foreign):
+            _run(connection, f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {definition}')
+
+
+def _run(connection: psycopg.Connection[Any], statement: str) -> None:
+    # Names and definitions are PostgreSQL's own.
+    connection.execute(statement.encode())
 
 
 def multiply(url: str, copies: int) -> None:
@@ -64,9 +101,10 @@ def _copy_statement(connection: psycopg.Connection[Any], table: str, strides: di
             values.append(sql.SQL(OWN[table, name]).format(last=sql.Literal(strides[table])))
         else:
             values.append(column)
+    # Copy after copy, which is in the order of ids without sorting them.
     return sql.SQL(
-        "INSERT INTO {table} ({names}) SELECT {values} FROM {table}, generate_series(1, %(copies)s) copy "
-        "WHERE id <= {last} ORDER BY copy, id"
+        "INSERT INTO {table} ({names}) SELECT {values} FROM generate_series(1, %(copies)s) copy, "
+        "LATERAL (SELECT * FROM {table} WHERE id <= {last} ORDER BY id OFFSET 0) AS first"
     ).format(
         table=sql.Identifier(table),
         names=sql.SQL(", ").join(names),

@@ -24,8 +24,8 @@ import django
 import httpx
 
 from benchmarks.annotator_loop import make_instances
-from benchmarks.answering import answer_seats
-from benchmarks.multiplying import multiply
+from benchmarks.answering import ANSWERED, answer_seats
+from benchmarks.multiplying import REFERENCES, multiply, without_indexes
 from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, serve
 from tests.servers import postgresql_cluster
 
@@ -40,6 +40,7 @@ CATEGORIES = (
     *(("swap", subtype) for subtype in ("obj", "att")),
     *(("add", subtype) for subtype in ("obj", "att")),
 )
+SPLITS = ("train", "val", "test")
 PAGES = {
     "results of the study": f"/studies/benchmark/{STUDY}/results/",
     "results of the project": "/projects/benchmark/results/",
@@ -61,8 +62,11 @@ pay: {{currency: USD, per_session: "4.00"}}
 """
 
 
-def make_study(*, responses: int, folder: Path, environment: Mapping[str, str]) -> int:
-    """Create a study with `responses` responses, rounded down to whole surveys; return how many there are."""
+def make_study(*, responses: int, folder: Path, environment: Mapping[str, str], open_surveys: int = 0) -> int:
+    """Create a study for `responses` responses, rounded down to whole surveys; return how many it has.
+
+    Nobody has begun the last `open_surveys` surveys.
+    """
     os.environ.update(environment)
     django.setup()
     from django.contrib.auth.models import User
@@ -78,13 +82,19 @@ def make_study(*, responses: int, folder: Path, environment: Mapping[str, str]) 
     for number, (type, subtype) in enumerate(CATEGORIES):
         some = [pk for pk in Instance.objects.values_list("pk", flat=True) if pk % len(CATEGORIES) == number]
         Instance.objects.filter(pk__in=some).update(type=type, subtype=subtype)
+    for number, split in enumerate(SPLITS):
+        some = [pk for pk in Instance.objects.values_list("pk", flat=True) if pk % len(SPLITS) == number]
+        Instance.objects.filter(pk__in=some).update(split=split)
     User.objects.create_superuser("researcher", password=PASSWORD)
     file = folder / "study.yaml"
     file.write_text(DESIGN, encoding="utf-8")
     call_command("create_study", str(file), project="benchmark", stdout=io.StringIO())
     call_command("launch_study", STUDY, stdout=io.StringIO())
-    multiply(environment["DATABASE_URL"], -(-seats // (surveys * ANSWERS)))
-    return answer_seats(environment["DATABASE_URL"], seats)
+    url = environment["DATABASE_URL"]
+    with without_indexes(url, [*REFERENCES, *ANSWERED]):
+        multiply(url, -(-seats // (surveys * ANSWERS)))
+        stored = answer_seats(url, seats - open_surveys * ANSWERS)
+    return stored
 
 
 def sign_in(site: Site) -> httpx.Client:

@@ -21,6 +21,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.model_worker import draw_pictures
+from tests.models.torchvision_on_cpu import declare_operators
 from training.examples import Example
 
 # Steps before the clock starts.
@@ -57,8 +58,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
-    # Before any library of models: it lets torchvision for a GPU be imported where torch is one for the CPU.
-    from tests.models import conftest  # noqa: F401
+    # Before any library of models reads it: such small models lose much where several threads wait for each other.
+    os.environ["OMP_NUM_THREADS"] = "1"
+    declare_operators()
 
     logging.disable(logging.WARNING)
     with tempfile.TemporaryDirectory() as scratch:

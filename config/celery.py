@@ -6,7 +6,7 @@ from typing import Any
 
 from celery import Celery
 from celery.schedules import crontab
-from celery.signals import after_setup_logger, after_setup_task_logger
+from celery.signals import after_setup_logger, after_setup_task_logger, worker_init
 
 from background.broker import transport_options
 
@@ -14,6 +14,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.conf import settings
 
+from background.clock import compare_clocks
+from config.capacity import read_processes
 from config.logs import mask_handlers
 
 EVERY_15_SECONDS = 15
@@ -30,17 +32,22 @@ PERIODIC = {
     "delete old webhooks of Prolific": ("annotation.forget_webhooks", EVERY_HOUR, None),
     "update participant groups on Prolific": ("annotation.update_prolific_people", EVERY_FIVE_MINUTES, 300),
     "note which studies have all their answers": ("workspace.note_completed", EVERY_MINUTE, 60),
+    "check the policies of studies": ("workspace.check_policies", EVERY_MINUTE, 60),
     "go on with jobs whose worker was lost": ("background.resume_jobs", EVERY_MINUTE, 60),
     "send again what models were to score": ("predictions.send_again", EVERY_MINUTE, 60),
     "send again what models were to make": ("making.send_again", EVERY_MINUTE, 60),
     "ask again who was to train": ("training.send_again", EVERY_MINUTE, 60),
     "delete examples that nobody trains on": ("training.discard_examples", EVERY_HOUR, None),
+    "ask again for weights to push": ("workspace.push_weights_again", EVERY_HOUR, None),
+    "delete weights of deleted training runs": ("training.ask_to_discard", EVERY_HOUR, None),
     "look for near duplicates of new pictures": ("predictions.look_for_near_duplicates", EVERY_FIVE_MINUTES, 300),
     "make exports that the version before was asked for": ("results.resume_exports", EVERY_FIVE_MINUTES, None),
+    "flag sessions whose answers changed": ("results.flag_new_answers", EVERY_MINUTE, 60),
     "send what webhooks are to be told": ("workspace.deliver", EVERY_MINUTE, 60),
     "look for news that webhooks are to be told": ("workspace.note_news", EVERY_FIVE_MINUTES, 300),
     "delete what was uploaded a week ago": ("studies.discard_uploads", EVERY_HOUR, None),
     "mail links to people of panels": ("workspace.mail_panel_links", EVERY_MINUTE, 60),
+    "send messages to annotators": ("workspace.send_person_messages", EVERY_MINUTE, 60),
     "forget browsers that are signed out": ("workspace.forget_sessions", EVERY_HOUR, None),
     "delete old ids of annotators": ("annotation.delete_old_ids", EVERY_HOUR, None),
     "delete projects whose time has come": ("workspace.delete_projects", EVERY_FIVE_MINUTES, 300),
@@ -57,6 +64,7 @@ app.conf.update(
     task_publish_retry_policy={"max_retries": 1, "interval_start": 0.2},
     task_ignore_result=True,
     worker_prefetch_multiplier=1,
+    worker_concurrency=read_processes().celery,
     task_default_queue="default",
     timezone="UTC",
     # All periodic tasks run at least hourly, so no schedule file is needed, which a kill could cut off.
@@ -67,6 +75,11 @@ app.conf.update(
     },
 )
 app.autodiscover_tasks()
+
+
+@worker_init.connect
+def compare_worker_clock(**_: Any) -> None:
+    compare_clocks()
 
 
 @after_setup_logger.connect

@@ -4,7 +4,7 @@ import os
 import secrets
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from decimal import Decimal, InvalidOperation
 from errno import EACCES
@@ -27,6 +27,7 @@ SHORTEST_SECRET_WITH_HTTPS, SHORTEST_SECRET = 50, 20
 # Of a token that an operator chooses: 32 random hexadecimal digits are 128 bits.
 SHORTEST_TOKEN = 32
 CONNECT_SECONDS = 5
+SQLITE = "django.db.backends.sqlite3"
 MAIL_FORM = "Write smtps://USER:PASSWORD@HOST, or smtp:// for a server that begins in the clear."
 REDIS_SCHEMES = {"redis", "rediss"}
 DATABASE_FORMS = "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."
@@ -289,14 +290,21 @@ def stored_secret(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
-    """Return Django's settings for sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."""
-    parts = _split_address("DATABASE_URL", url, DATABASE_FORMS)
+def read_database(
+    url: str, *, connection_seconds: int, pooled: bool = False, name: str = "DATABASE_URL"
+) -> dict[str, object]:
+    """Return Django's settings for sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME.
+
+    pooled: PgBouncer in transaction mode is at this address. name: the variable that held it.
+    """
+    parts = _split_address(name, url, DATABASE_FORMS)
     if parts.scheme in DATABASE_SCHEMES and not parts.path[1:]:
-        raise ImproperlyConfigured(f"DATABASE_URL names no database. {DATABASE_FORMS}")
+        raise ImproperlyConfigured(f"{name} names no database. {DATABASE_FORMS}")
     if parts.scheme == "sqlite":
+        if pooled:
+            raise ImproperlyConfigured("DATABASE_POOLED is 1, but DATABASE_URL names SQLite, which needs no pool.")
         return {
-            "ENGINE": "django.db.backends.sqlite3",
+            "ENGINE": SQLITE,
             "NAME": unquote(parts.path[1:]),
             "OPTIONS": {
                 # Writers queue at BEGIN instead of failing in the middle of a transaction.
@@ -309,27 +317,39 @@ def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
         }
     if parts.scheme in {"postgres", "postgresql"}:
         return {
-            "ENGINE": "django.db.backends.postgresql",
+            "ENGINE": "config.pgbouncer" if pooled else "django.db.backends.postgresql",
             "NAME": unquote(parts.path[1:]),
             "USER": unquote(parts.username or ""),
             "PASSWORD": unquote(parts.password or ""),
             "HOST": parts.hostname or "",
-            "PORT": _read_port(parts),
-            # Frequent statements are planned once per connection; docs/decisions/0005 has the gain.
+            "PORT": _read_port(parts, name),
+            # Frequent statements are planned once per connection; docs/decisions/0005 has the gain. In a pool the next
+            # statement may go to another connection, which has planned nothing.
             "OPTIONS": {
                 "server_side_binding": True,
-                "prepare_threshold": 5,
+                "prepare_threshold": None if pooled else 5,
                 "connect_timeout": CONNECT_SECONDS,
                 **dict(parse_qsl(parts.query)),
             },
             "CONN_MAX_AGE": connection_seconds,
             "CONN_HEALTH_CHECKS": True,
         }
-    raise ImproperlyConfigured(f"DATABASE_URL starts with {parts.scheme!r}. {DATABASE_FORMS}")
+    raise ImproperlyConfigured(f"{name} starts with {parts.scheme!r}. {DATABASE_FORMS}")
 
 
-def _read_port(parts: SplitResult) -> str:
+def read_replica(
+    url: str, primary: Mapping[str, object], *, connection_seconds: int, pooled: bool
+) -> dict[str, object]:
+    """Return Django's settings for a replica of `primary`, which must be PostgreSQL."""
+    name = "DATABASE_REPLICA_URL"
+    replica = read_database(url, connection_seconds=connection_seconds, pooled=pooled, name=name)
+    if SQLITE in {replica["ENGINE"], primary["ENGINE"]}:
+        raise ImproperlyConfigured(f"{name} and DATABASE_URL must be PostgreSQL: SQLite has no replicas.")
+    return replica
+
+
+def _read_port(parts: SplitResult, name: str) -> str:
     try:
         return str(parts.port or "")
     except ValueError as error:
-        raise ImproperlyConfigured(f"The port in DATABASE_URL is not a port number. {DATABASE_FORMS}") from error
+        raise ImproperlyConfigured(f"The port in {name} is not a port number. {DATABASE_FORMS}") from error

@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     # Single sign-on (docs/decisions/0047).
     "allauth.account",
     "allauth.socialaccount",
+    "config",
     "background",
     "throttle",
     "studies",
@@ -95,12 +96,18 @@ TEMPLATES = [
     {"NAME": "questions", "BACKEND": "django.template.backends.jinja2.Jinja2", "DIRS": [BASE_DIR / "templates"]},
 ]
 
-DATABASES = {
-    "default": env.read_database(
-        env.read_text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
-        connection_seconds=env.read_number("DATABASE_CONNECTION_SECONDS", 600),
+_DATABASE = env.read_text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}")
+_CONNECTION_SECONDS = env.read_number("DATABASE_CONNECTION_SECONDS", 600)
+# Whether PgBouncer in transaction mode stands in front of the databases.
+_POOLED = env.read_flag("DATABASE_POOLED", default=False)
+DATABASES = {"default": env.read_database(_DATABASE, connection_seconds=_CONNECTION_SECONDS, pooled=_POOLED)}
+# Results and exports are read from a replica that is at most so many seconds behind (docs/decisions/0095).
+DATABASE_REPLICA_SECONDS = env.read_number("DATABASE_REPLICA_SECONDS", 60, least=1)
+if _REPLICA := env.read_text("DATABASE_REPLICA_URL"):
+    DATABASES["replica"] = env.read_replica(
+        _REPLICA, DATABASES["default"], connection_seconds=_CONNECTION_SECONDS, pooled=_POOLED
     )
-}
+    DATABASE_ROUTERS = ["results.replica.Router"]
 
 LANGUAGE_CODE = "en"
 # Languages of the annotators' pages: CONTRIBUTING says how to add one.
@@ -228,7 +235,7 @@ WEBHOOKS_TO_PRIVATE_ADDRESSES = env.read_flag("WEBHOOKS_TO_PRIVATE_ADDRESSES", d
 # Where releases are pushed to: the Hugging Face Hub, or a compatible server.
 HUB_URL = env.read_site("HF_ENDPOINT", "https://huggingface.co")
 # Called with every event, in its transaction: lower rooms do not know the listeners.
-TOLD_OF_EVENTS = ["workspace.actions.webhooks.queue_event"]
+TOLD_OF_EVENTS = ["results.actions.policies.note_resumed", "workspace.actions.webhooks.queue_event"]
 # Kinds of jobs: name in the database -> its `background.work.Work`.
 JOBS = {
     "annotation.extension": "annotation.actions.launching.study_jobs.EXTENSION",
@@ -243,6 +250,7 @@ JOBS = {
     "studies.import": "studies.actions.imports.import_jobs.IMPORT",
     "workspace.delete_project": "workspace.actions.project_deletion.DELETION",
     "workspace.hub": "workspace.actions.hub.PUSH",
+    "workspace.model_card": "workspace.actions.model_push.CARD_PUSH",
     "workspace.hub_download": "workspace.actions.hub_datasets.DOWNLOAD",
     "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
 }

@@ -18,7 +18,8 @@ from lineup_client.predictions import Predictions
 from lineup_client.project import Project
 from lineup_client.rows import Rows
 from lineup_client.studies import Studies, Study
-from lineup_client.waiting import Export, HubPush, Import, Run
+from lineup_client.training import Trainings
+from lineup_client.waiting import Export, HubPush, Import, ModelPush, Run, Training
 from lineup_client.webhooks import Webhooks
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Instances",
     "Lineup",
     "LineupError",
+    "ModelPush",
     "NotReached",
     "Predictions",
     "Project",
@@ -35,5 +37,7 @@ __all__ = [
     "Run",
     "Studies",
     "Study",
+    "Training",
+    "Trainings",
     "Webhooks",
 ]

@@ -9,6 +9,7 @@ from lineup_client.instances import Instances
 from lineup_client.predictions import Predictions
 from lineup_client.rows import Rows
 from lineup_client.studies import Studies, Study
+from lineup_client.training import Trainings
 from lineup_client.waiting import HubPush
 from lineup_client.webhooks import Webhooks
 
@@ -22,6 +23,7 @@ class Project:
         self.path = f"projects/{slug}/"
         self.instances = Instances(site, self.path)
         self.predictions = Predictions(site, self.path)
+        self.trainings = Trainings(site, self.path)
         self.studies = Studies(site, self.path)
         self.webhooks = Webhooks(site, self.path)
 
@@ -90,6 +92,20 @@ class Project:
     def _change_person(self, name: str, change: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
         path = f"{self.path}people/{quote(name, safe='')}/{change}/"
         return self._site.json("POST", path, makes=True, json=wanted)
+
+    def flags(self) -> Rows:
+        """Return the flags of its sessions with their verdicts. A flag excludes nobody by itself."""
+        return Rows(lambda: self._site.rows(f"{self.path}flags/", limit=PAGE))
+
+    def review_flag(self, id: int, verdict: str, note: str = "") -> dict[str, Any]:
+        """Uphold or dismiss a flag: verdict is "upheld" or "dismissed". Raises LineupError."""
+        return self._site.json(
+            "POST", f"{self.path}flags/{id}/review/", makes=True, json={"verdict": verdict, "note": note}
+        )
+
+    def undo_flag_review(self, id: int) -> dict[str, Any]:
+        """Undo the review of a flag; whoever was excluded with it is included again. Raises LineupError."""
+        return self._site.json("POST", f"{self.path}flags/{id}/undo/", makes=True)
 
     def events(self) -> Rows:
         """Return who did what, newest first."""

@@ -97,6 +97,11 @@ class Study:
     def progress(self) -> dict[str, Any]:
         return self._site.json("GET", f"{self.path}progress/")
 
+    def policies(self) -> list[dict[str, Any]]:
+        """Return where the study stands under each of its policies."""
+        found: list[dict[str, Any]] = self._site.json("GET", f"{self.path}policies/")["policies"]
+        return found
+
     def sessions(self) -> Rows:
         return self._rows("sessions")
 

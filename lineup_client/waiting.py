@@ -113,6 +113,52 @@ class HubPush(BackgroundWork):
     _ends = frozenset({"pushed", "failed"})
 
 
+class ModelPush(HubPush):
+    """A push of a trained model to the Hub. `told`: its state in the last response."""
+
+    _kind, _patience_seconds = "model-pushes", 86_400
+
+
+class Training(BackgroundWork):
+    """A training run. `told`: its state in the last response."""
+
+    _kind, _succeeds, _patience_seconds = "trainings", "done", 86_400
+    _ends = frozenset({"done", "failed", "cancelled"})
+
+    def cancel(self) -> None:
+        """Cancel it; its worker keeps the last checkpoint. Raises LineupError if it has ended."""
+        self.told = self._site.json("POST", f"{self.path}cancel/")
+
+    def resume(self) -> None:
+        """Resume it from its last checkpoint. Raises LineupError if it has not stopped."""
+        self.told = self._site.json("POST", f"{self.path}resume/")
+
+    def card(self) -> str:
+        """Return the model card of the trained model. Raises LineupError until it is trained."""
+        return str(self._site.json("GET", f"{self.path}card/")["text"])
+
+    def hub_pushes(self) -> Rows:
+        """Return the pushes of the trained model to the Hugging Face Hub, newest first."""
+        return Rows(lambda: self._site.rows(f"{self.path}hub-pushes/"))
+
+    def push_to_hub(
+        self, repository: str, *, token: str, licence: str = "", private: bool = True, with_weights: bool = True
+    ) -> ModelPush:
+        """Push the trained model to a model repository of the Hub, OWNER/NAME: its card, then its weights.
+
+        token: of the Hub, with write access. private: whether a new repository is private. with_weights: False for the
+        card alone. Raises LineupError.
+        """
+        wanted = {"repository": repository, "token": token, "licence": licence, "private": private}
+        address = f"{self.path}hub-pushes/"
+        told = self._site.json("POST", address, makes=True, json=wanted | {"with_weights": with_weights})
+        return ModelPush(self._site, self._project, told)
+
+    def delete(self) -> None:
+        """Delete it with its model and its weights. Raises LineupError while somebody needs it."""
+        self._site.request("DELETE", self.path)
+
+
 class Run(BackgroundWork):
     """A model run. `told`: its state in the last response."""
 

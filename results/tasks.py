@@ -3,8 +3,13 @@
 from django.utils import timezone
 
 from background.decorator import task
-from results.actions import cached_statistics, exports
+from results.actions import cached_statistics, exports, session_flags
 from results.models import Export, KeptNumbers
+from studies.actions.events import TIMETABLE
+from studies.models import Study
+
+# A message that waits longer is dropped: another is sent by then.
+FLAG_EVERY_SECONDS = 60
 
 
 @task(name="results.make_export", minutes=10)
@@ -31,3 +36,18 @@ def make_numbers(kept_id: int) -> None:
     cached_statistics.make(
         kept=KeptNumbers.objects.select_related("project", "study__project").get(pk=kept_id), now=timezone.now()
     )
+
+
+@task(name="results.flag_new_answers", minutes=5)
+def flag_new_answers() -> None:
+    """Have workers flag sessions of studies whose answers changed; a large study keeps no other waiting."""
+    for study in session_flags.studies_to_flag(now=timezone.now()):
+        flag_study.send((study.pk,), expires=FLAG_EVERY_SECONDS)
+
+
+@task(name="results.flag_study", minutes=10)
+def flag_study(study_id: int) -> None:
+    """Sent by the clock, and by whoever changed whose answers count."""
+    study = Study.objects.select_related("project").filter(pk=study_id).first()
+    if study is not None:
+        session_flags.flag_sessions(study=study, by=TIMETABLE, now=timezone.now())

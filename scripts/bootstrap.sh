@@ -46,6 +46,8 @@ missing_packages() {
     have redis-server || echo redis-server
     have curl || echo curl
     have initdb || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || echo postgresql
+    have pgbouncer || [ -x /usr/sbin/pgbouncer ] || echo pgbouncer
+    have nginx || [ -x /usr/sbin/nginx ] || echo nginx-light
     have chromium || have google-chrome || echo chromium fonts-liberation fonts-dejavu-core
     # The browser tests take it before chromium, for it is quicker. Ubuntu has none.
     have chromium || ! apt-cache show chromium-headless-shell >/dev/null 2>&1 || echo chromium-headless-shell

@@ -28,7 +28,7 @@ from annotation.actions import sessions
 from annotation.actions.answering import practice, responses
 from annotation.models import Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
-from results.simulated import SIMULATED_STUDY
+from annotation.simulation_ids import SIMULATED_STUDY
 from simulation.demo.image_sets import TEXTS
 from studies.kinds import Kind, NotAnAnswer, get_kind, has_own_score
 from studies.models import PracticeQuestion, Question, Study

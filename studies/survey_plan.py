@@ -54,7 +54,8 @@ def plan_surveys(
 class HasPart(Protocol):
     """Anything that belongs to a part of a survey, counted from 0."""
 
-    part: int
+    @property
+    def part(self) -> int: ...
 
 
 Asked = TypeVar("Asked", bound=HasPart)

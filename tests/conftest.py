@@ -81,7 +81,7 @@ def django_db_setup(
     from django.db.models.signals import post_migrate
     from django.test.utils import setup_databases, teardown_databases
 
-    from tests.databases import delete_rows_to_empty_tables, migrated_once
+    from tests.databases import delete_rows_to_empty_tables, end_other_sessions, migrated_once
 
     # Nobody's rights rest on Django's own permissions, and Django's list of models is written to where it is read.
     # Whoever empties the database would make both anew, which takes longer than the rest of most tests.
@@ -92,7 +92,9 @@ def django_db_setup(
         delete_rows_to_empty_tables()
     yield
     with django_db_blocker.unblock():
+        left = end_other_sessions()
         teardown_databases(made, verbosity=0)
+    assert not left, f"A test has left a connection to the database open. Its last statement: {left}"
 
 
 @pytest.fixture(scope="session")

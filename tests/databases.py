@@ -14,6 +14,7 @@ import fcntl
 import os
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.test import override_settings
 from pytest_django import DjangoDbBlocker, Settings
 
@@ -94,6 +95,28 @@ def connected_to(name: str) -> Iterator[None]:
 
 
 @contextmanager
+def connected_at(url: str, *, pooled: bool = False, alias: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
+    """Let the connection called `alias` lead to the PostgreSQL database at `url`; another than the default is made."""
+    # Reads all settings, which are not chosen yet when pytest reads this file.
+    from config.environment import read_database
+
+    read = read_database(url, connection_seconds=600, pooled=pooled)
+    known = dict(connections.settings)
+    before = connections[alias] if alias in known else None
+    connections.settings[alias] = connections[DEFAULT_DB_ALIAS].settings_dict | read
+    connections[alias] = connections.create_connection(alias)
+    try:
+        yield
+    finally:
+        connections[alias].close()
+        del connections[alias]
+        connections.settings.clear()
+        connections.settings.update(known)
+        if before is not None:
+            connections[alias] = before
+
+
+@contextmanager
 def database(suffix: str, *, like: str = "") -> Iterator[str]:
     """Make an empty database beside that of the other tests, or a copy of the one called `like`; yield its name."""
     name = f"{connection.settings_dict['NAME']}_{suffix}"
@@ -160,6 +183,23 @@ def _deletions(
         *(f"DELETE FROM {quoted(table)}" for table in tables),  # noqa: S608 (names of tables)
         "SET LOCAL session_replication_role = origin",
     ]
+
+
+def end_other_sessions() -> list[tuple[Any, ...]]:
+    """End all other sessions at the current database, which cannot be dropped while one is open; return the state and
+    the last statement of each that is not about to end by itself."""
+    if connection.vendor == "sqlite":
+        return []
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with connection.cursor() as cursor:
+        for _ in range(50):
+            cursor.execute(f"SELECT state, query {others} AND backend_type = 'client backend'")
+            left: list[tuple[Any, ...]] = cursor.fetchall()
+            if not left:
+                break
+            time.sleep(0.1)
+        cursor.execute(f"SELECT pg_terminate_backend(pid, 5000) {others}")
+    return left
 
 
 def _drop(name: str) -> None:

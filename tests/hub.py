@@ -1,4 +1,4 @@
-"""A stand-in for the Hugging Face Hub: as much of its protocol as pushing a dataset by Git LFS, and reading one, takes.
+"""A stand-in for the Hugging Face Hub: what pushing by Git LFS, and reading a dataset, take of its protocol.
 
 Written after what the library `huggingface_hub` sends and expects, not after the Hub itself.
 """
@@ -73,7 +73,7 @@ class Hub:
         return 200, {"url": url, "name": name, "id": name}
 
     def _in_repository(self, path: str, request: Request) -> tuple[int, Any]:
-        """Answer under /api/datasets/OWNER/NAME/, and where Git LFS asks."""
+        """Answer under /api/datasets/OWNER/NAME/ or /api/models/OWNER/NAME/, and where Git LFS asks."""
         parts = _parts(path)
         repository = self.repositories.get("/".join(parts[:2]).removesuffix(".git"))
         if repository is None:
@@ -143,7 +143,8 @@ class Hub:
 
 
 def _parts(path: str) -> list[str]:
-    return unquote(path).removeprefix("/api").removeprefix("/datasets/").split("/")
+    name = unquote(path).removeprefix("/api").removeprefix("/datasets").removeprefix("/models")
+    return name.removeprefix("/").split("/")
 
 
 def _name_of(number: int) -> str:
@@ -156,7 +157,7 @@ def _ref(tag: str, commit: int) -> dict[str, str]:
 
 
 def _is_large(path: str) -> bool:
-    return path.endswith((".parquet", ".jpg", ".png"))
+    return path.endswith((".parquet", ".jpg", ".png", ".pt", ".safetensors"))
 
 
 def _git_oid(data: bytes) -> str:

@@ -1,13 +1,14 @@
-"""Real PostgreSQL and Redis servers on spare loopback ports, for the tests and the benchmarks.
+"""Real PostgreSQL, PgBouncer and Redis servers on spare loopback ports, for the tests and the benchmarks.
 
 with postgresql_cluster(durable=True) as cluster:
     address = cluster.url("lineup")    # creates the database
     cluster.kill()                     # as kill -9 does
     cluster.start()                    # recovers, on the same port
+    with pgbouncer(cluster) as pool:
+        address = pool.url("lineup")   # by way of PgBouncer
 """
 
 import os
-import pwd
 import shutil
 import signal
 import socket
@@ -18,18 +19,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 from urllib.parse import urlencode
 
 import psycopg
 import redis
-from psycopg import sql
+from psycopg import ClientCursor, sql
+from psycopg.rows import dict_row
 
 START_SECONDS = 60
 # The server refuses to run as root, so root hands it to the account that Debian's package makes.
 SERVER_ACCOUNT = "postgres"
 # Without automatic vacuum, which takes the tables of a test that never commits for empty (docs/decisions/0009).
-FAST_AND_FORGETFUL = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off")
+# A statement that waits for a lock, or whose plan is bad, ends with an error that names it, before its test is ended.
+FAST_AND_FORGETFUL = (
+    *("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"),
+    "statement_timeout=240s",
+)
 
 
 class ServerMissing(Exception):
@@ -41,6 +47,12 @@ def spare_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def is_listened_at(port: int) -> bool:
+    """Whether a program accepts connections at this loopback port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def postgresql_program(name: str) -> str:
@@ -59,6 +71,12 @@ def _account() -> dict[str, Any]:
     return {"user": SERVER_ACCOUNT, "group": SERVER_ACCOUNT, "extra_groups": ()}
 
 
+def _hand_over(directory: Path) -> None:
+    """Give a folder to the account of the server."""
+    if os.geteuid() == 0:
+        shutil.chown(directory, SERVER_ACCOUNT, SERVER_ACCOUNT)
+
+
 @dataclass
 class Cluster:
     """One PostgreSQL server with its own data folder."""
@@ -72,9 +90,7 @@ class Cluster:
     process: subprocess.Popen[bytes] | None = None
 
     def create(self) -> None:
-        if os.geteuid() == 0:
-            account = pwd.getpwnam(SERVER_ACCOUNT)
-            os.chown(self.directory, account.pw_uid, account.pw_gid)
+        _hand_over(self.directory)
         subprocess.run(
             [
                 *(postgresql_program("initdb"), "--pgdata", str(self.directory / "data"), "--username", "lineup"),
@@ -85,6 +101,29 @@ class Cluster:
             cwd=self.directory,
             **_account(),
         )
+
+    def copy(self, primary: "Cluster") -> None:
+        """Make this cluster a replica of `primary`, which runs."""
+        _hand_over(self.directory)
+        subprocess.run(
+            [
+                *(
+                    postgresql_program("pg_basebackup"),
+                    "--pgdata",
+                    str(self.directory / "data"),
+                    "--write-recovery-conf",
+                ),
+                *("--checkpoint", "fast", "--no-sync", "--dbname", primary.url("postgres", create=False)),
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            cwd=self.directory,
+            **_account(),
+        )
+
+    def run(self, statement: LiteralString) -> None:
+        with psycopg.connect(self.url("postgres", create=False), autocommit=True) as connection:
+            connection.execute(statement)
 
     def start(self) -> None:
         """Start the server and wait until it answers, recovery after a crash included."""
@@ -169,6 +208,24 @@ def postgresql_cluster(*, durable: bool = False, settings: tuple[str, ...] = ())
         shutil.rmtree(directory, ignore_errors=True)
 
 
+@contextmanager
+def replica_of(primary: Cluster) -> Iterator[Cluster]:
+    """Run a replica that follows `primary`, with all of its databases, for the length of the block.
+
+    with replica_of(cluster) as replica:
+        replica.run("SELECT pg_wal_replay_pause()")    # stays behind until pg_wal_replay_resume()
+    """
+    directory = Path(tempfile.mkdtemp(prefix="lineup-replica-"))
+    replica = Cluster(directory=directory, settings=primary.settings)
+    try:
+        replica.copy(primary)
+        replica.start()
+        yield replica
+    finally:
+        replica.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
 def copy_of(source: str, target: str) -> None:
     """Fill the empty database at the address `target` with what is at `source`, on whichever servers they are."""
     dump = [postgresql_program("pg_dump"), "--no-owner", "--dbname", source]
@@ -177,6 +234,85 @@ def copy_of(source: str, target: str) -> None:
         subprocess.run([*load, "--single-transaction"], stdin=dumping.stdout, stdout=subprocess.DEVNULL, check=True)
     if dumping.returncode != 0:
         raise ServerMissing(f"{source} could not be read.")
+
+
+@dataclass
+class Pool:
+    """PgBouncer in transaction mode in front of one cluster."""
+
+    directory: Path
+    cluster: Cluster
+    settings: tuple[str, ...]
+    port: int = field(default_factory=spare_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start PgBouncer and wait until it answers."""
+        # Debian keeps it out of the PATH of people.
+        program = shutil.which("pgbouncer", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin"]))
+        if program is None:
+            raise ServerMissing("PgBouncer is not installed. Install the package pgbouncer.")
+        host = "127.0.0.1" if self.cluster.over_network else self.cluster.directory
+        lines = [
+            *("[databases]", f"* = host={host} port={self.cluster.port} user=lineup"),
+            *("[pgbouncer]", "listen_addr = 127.0.0.1", f"listen_port = {self.port}", "unix_socket_dir ="),
+            *("auth_type = any", "pool_mode = transaction", *self.settings),
+        ]
+        file = self.directory / "pgbouncer.ini"
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        _hand_over(self.directory)
+        deadline = time.monotonic() + START_SECONDS
+        with (self.directory / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [program, str(file)], stdout=log, stderr=log, cwd=self.directory, start_new_session=True, **_account()
+            )
+        while True:
+            try:
+                self.console("SHOW VERSION")
+                return
+            except psycopg.OperationalError as error:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    raise ServerMissing(f"PgBouncer did not start: {self.log()[-2000:]}") from error
+                time.sleep(0.05)
+
+    def url(self, database: str) -> str:
+        """Return DATABASE_URL of `database`, which must exist, by way of PgBouncer."""
+        return f"postgresql://lineup@127.0.0.1:{self.port}/{database}"
+
+    def console(self, command: str) -> list[dict[str, Any]]:
+        """Return what PgBouncer's console answers, such as to SHOW POOLS."""
+        # The console knows simple queries only.
+        with psycopg.connect(
+            self.url("pgbouncer"), autocommit=True, connect_timeout=2, row_factory=dict_row, cursor_factory=ClientCursor
+        ) as connection:
+            return connection.execute(command.encode()).fetchall()
+
+    def log(self) -> str:
+        return (self.directory / "log").read_text(encoding="utf-8", errors="replace")
+
+    def stop(self) -> None:
+        """Stop as a restart does: connections end at once, with what runs on them."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=START_SECONDS)
+        self.process = None
+
+
+@contextmanager
+def pgbouncer(cluster: Cluster, *, connections: int = 20, settings: tuple[str, ...] = ()) -> Iterator[Pool]:
+    """Run PgBouncer in transaction mode in front of `cluster` for the length of the block.
+
+    `connections` is how many of the cluster it uses for each database.
+    `settings` are further lines of pgbouncer.ini, such as "query_wait_timeout = 5".
+    """
+    directory = Path(tempfile.mkdtemp(prefix="lineup-pgbouncer-"))
+    pool = Pool(directory, cluster, (f"default_pool_size = {connections}", "max_client_conn = 500", *settings))
+    try:
+        pool.start()
+        yield pool
+    finally:
+        pool.stop()
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 @contextmanager

@@ -29,6 +29,9 @@ TOGETHER = {
     "tests/flows/test_crowd.py": "the server that is killed",
     "tests/flows/test_lost_celery_worker.py": "the server that is killed",
     "tests/flows/test_outage.py": "the server that is killed",
+    "tests/flows/test_two_sites.py": "the server that is killed",
+    "tests/flows/test_pooled.py": "the server that is killed",
+    "tests/flows/test_replica.py": "the server that is killed",
     "tests/flows/test_two_roles.py": "the server that is killed",
     **{
         file: file
@@ -61,6 +64,7 @@ LONGEST = (
     "tests/background/test_workers.py",
     "tests/config/test_celery_workers.py",
     "tests/predictions/test_worker.py",
+    "tests/flows/test_hidden_gold.py",
     "tests/flows/test_readme_walk.py",
     "tests/simulation/replay/test_whole_paper.py",
     "tests/upgrades/test_held_answers.py",

@@ -10,12 +10,14 @@ import predictions.actions
 import results.actions
 import simulation.actions
 import studies.actions
+import training.actions
 import workspace.actions
 
 ROOMS = (
     studies.actions,
     annotation.actions,
     predictions.actions,
+    training.actions,
     results.actions,
     simulation.actions,
     workspace.actions,
@@ -51,7 +53,8 @@ OF_ANNOTATORS = named(
     annotation/answering.session_time: ending estimated_seconds work_seconds
     annotation/answering.skip_allowance: outweigh_answers remaining unproven_skips
     annotation/answering.skip_question: skip skip_practice
-    annotation/arriving.admission: check_open_to has_taken_part nothing_left
+    annotation/ending.qualification: join_group_if_passed
+    annotation/arriving.admission: check_open_to has_taken_part is_blocked nothing_left
     annotation/arriving.entry_links: count_newcomer personal_link personal_links
     annotation/arriving.lobby: has_questions_ready is_page_open may_get_questions may_get_questions_later may_wait
         take_seat wait_deadline
@@ -70,15 +73,19 @@ OF_ANNOTATORS = named(
 # Steps of an action or of an answer; whoever takes them has recorded, or records, what they are part of.
 STEPS = named(
     """
-    annotation/answering.answer_sql: count_answer next_slots store_in_one_statement supports_one_statement take_slot
+    annotation/answering.answer_sql: count_answer next_slots store_in_one_statement supports_one_statement
     annotation/answering.drafts: discard
     annotation/answering.skip_question: leave_out
     annotation/arriving.draw_questions: could_draw draw
     annotation/arriving.eligibility: find_bars find_bars_by_rule check
+    annotation/checking.claim_checks: checks_to_leave
+    annotation/checking.gold_questions: make_gold_questions
+    annotation/checking.place_checks: order_of_seats
     annotation/deciding.decisions: decide_question decide_source_questions recount
     annotation/deciding.undo_acceptance: update_downstream update_downstream_of_answers update_downstream_of_questions
     annotation/ending.time_checks: check_times
     annotation/launching.complete_study: is_complete
+    annotation/launching.consent_versions: first_version stored_version
     annotation/launching.reopen_studies: reopen reopen_asking reopen_with_open_slots
     annotation/recruiting.prolific_studies: send_draft
     annotation/removing.erasure: clear_entry_events delete_rows
@@ -90,6 +97,7 @@ STEPS = named(
     results/exports: describe_exports discard_files exportable_studies exportable_study write_export
         write_export_of_project
     results/participants: find_person identify_person
+    results/policies: note_resumed
     results/releases: write_release
     results/reports: write_report
     studies/completion_codes: add_code completion_code
@@ -112,10 +120,18 @@ BY_THE_CLOCK = named(
     annotation/recruiting.submissions: due_studies mark_due note_submission read_study
     annotation/recruiting.webhooks: accounts_to_connect forget_old receive subscribe_account
     annotation/removing.old_ids: check_keys
+    annotation/reviewing.person_messages: find_channel send_planned
     annotation/paying.send_payments: projects_to_pay send_project
+    results/session_flags: studies_to_flag
+    results/policies: studies_with_policies
+    training/deletion: ask_to_discard
+    training/examples: discard_old discard_orphans
+    training/orders: silent_runs
     workspace/acceptance_messages: queue_acceptance_messages
     workspace/deliveries: delete_old deliver
+    workspace/model_push: ask_for_weights
     workspace/panel_mails: send_links
+    workspace/person_mails: send_messages
     workspace/project_deletion: due_jobs
     """
 )
@@ -129,6 +145,10 @@ ASKED_FOR_BEFORE = named(
     predictions/vectors: keep
     results/exports: adopt_exports job_of make_export
     results/releases: freeze_release
+    training/deletion: note_discarded
+    training/orders: note_beat note_progress note_trained send_due
+    training/runs: note_prepared note_unprepared read_again
+    workspace/model_push: note_pushed
     """
 )
 # What people do with their own account and tokens, and what their scripts send: the row is the record, and names them.
@@ -150,7 +170,7 @@ DERIVED = named(
     annotation/recruiting.prolific_studies: refresh update_people
     predictions/duplicates: below compare_again embedding_in_use look_for_new
     results/cached_statistics: drop look_up compute_now make
-    results/model_cards: write_model_card
+    results/model_cards: compute_model_card write_model_card
     results/pseudonyms: name_annotators name_for_release
     """
 )

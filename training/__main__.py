@@ -57,7 +57,8 @@ def _print(progress: Progress) -> None:
     left = "" if progress.seconds_left is None else f", {progress.seconds_left:,.0f} s left"
     score = "" if progress.score is None else f", score {progress.score:.1%}"
     losses = "".join(f", {name} {value:.4f}" for name, value in progress.losses.items())
-    sys.stdout.write(f"step {progress.step:,} of {progress.steps:,}{losses}{score}{left}\n")
+    phase = f", {progress.phase}" if progress.phase else ""
+    sys.stdout.write(f"step {progress.step:,} of {progress.steps:,}{losses}{score}{left}{phase}\n")
     sys.stdout.writelines(f"{sentence}\n" for sentence in progress.sentences)
     sys.stdout.flush()
 

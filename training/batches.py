@@ -4,7 +4,7 @@ Importing this module does not import torch.
 """
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -23,6 +23,12 @@ from training.processes import Processes
 from training.towers import Towers
 
 T = TypeVar("T")
+# Says what is done, in few words, how much of how many is done, and what is counted. It may raise TrainingCancelled.
+Tell = Callable[[str, int, int, str], None]
+
+
+def tell_nobody(what: str, done: int, total: int, unit: str) -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +81,10 @@ def read_batches(
             reading.close()
 
 
-def embed_in_order(towers: Towers, names: Sequence[str], open_picture: OpenPicture) -> NDArray[np.float32]:
-    """Return the vectors of images, in rows of length 1. Raises CannotTrain."""
+def embed_in_order(
+    towers: Towers, names: Sequence[str], open_picture: OpenPicture, tell: Tell = tell_nobody
+) -> NDArray[np.float32]:
+    """Return the vectors of images, in rows of length 1. Calls `tell` after each batch. Raises CannotTrain."""
     import torch
 
     found: list[NDArray[np.float32]] = []
@@ -87,6 +95,7 @@ def embed_in_order(towers: Towers, names: Sequence[str], open_picture: OpenPictu
         for one in loaded:
             vectors = embed_rows(one.pixels, lambda rows: towers.embed_images(towers.normalize(rows)), towers)
             found.append(torch.nn.functional.normalize(vectors.float(), dim=-1).cpu().numpy())
+            tell("embedding images", min(len(found) * size, len(names)), len(names), "images")
     return np.concatenate(found)
 
 

@@ -5,6 +5,7 @@ Importing this module does not import torch.
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from training.errors import CannotTrain
 
 CHECKPOINT, BEST, RESULT = "checkpoint.pt", "best.pt", "result.json"
 _TEMPORARY = ".part"
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
 
 def write_file(path: Path, content: Mapping[str, Any]) -> None:
@@ -56,17 +58,33 @@ def write_folder(path: Path, write: Callable[[Path], None]) -> None:
     """Write a folder by `write`, which gets an empty one. Raises CannotTrain if the disk is full or refuses."""
     temporary = path.with_name(path.name + _TEMPORARY)
     with _in_words(path):
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        write(temporary)
-        for file in temporary.rglob("*"):
-            if file.is_file():
-                with file.open("rb") as stream:
-                    os.fsync(stream.fileno())
-        if path.exists():
-            shutil.rmtree(path)
-        temporary.replace(path)
-        _sync_folder(path.parent)
+        try:
+            shutil.rmtree(temporary, ignore_errors=True)
+            temporary.mkdir(parents=True)
+            _call(write, temporary)
+            for file in temporary.rglob("*"):
+                if file.is_file():
+                    with file.open("rb") as stream:
+                        os.fsync(stream.fileno())
+            if path.exists():
+                shutil.rmtree(path)
+            temporary.replace(path)
+            _sync_folder(path.parent)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _call(write: Callable[[Path], None], folder: Path) -> None:
+    """Call `write`, and raise OSError where safetensors tells the number of an error of the disk in its text."""
+    from safetensors import SafetensorError
+
+    try:
+        write(folder)
+    except SafetensorError as error:
+        number = _OS_ERROR.search(str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
 
 
 class _Writes:

@@ -4,9 +4,11 @@ Protected is what a trained model may be measured on: what people answered for e
 test sets. An example leaks if it shares one of these with something protected:
 
 - `same image`: a file with the same SHA-256.
-- `near image`: the same pixels saved again or resized, by their vectors (`training.near_images`).
+- `near image`: the same pixels saved again, resized, mirrored, in grey, brighter or darker, by their vectors
+  (`training.near_images`), or a part of them (`training.near_crops`).
 - `same caption`: the same words, whatever their case, punctuation, white space and Unicode form.
-- `near caption`: nearly the same characters (`training.near_captions`).
+- `near caption`: nearly the same characters, or the same words but one, or in another order
+  (`training.near_captions`).
 - `same source`: the same instance, photo, image set or video (`training.source_ids`).
 
 A caption says which image it is about only if it says enough, so captions of fewer than `LEAST_WORDS` words, and those
@@ -17,18 +19,20 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
 from making.texts import comparable, words_of
 from predictions.image_sets.embeddings import Vectors
 from predictions.image_sets.near_duplicates import NEAR_BELOW
-from training.near_captions import NEAR_AT_LEAST, NearCaptions
+from training.near_captions import MOST_ALIKE, NEAR_AT_LEAST, ChangedCaptions, NearCaptions
+from training.near_crops import NEAR_BELOW as MISFIT_BELOW
+from training.near_crops import NearCrops, Pixels
 from training.near_images import NearImages
 
 # A change of what leaks gets the next.
-VERSION = "1"
+VERSION = "3"
 SAME_IMAGE, NEAR_IMAGE = "same image", "near image"
 SAME_CAPTION, NEAR_CAPTION = "same caption", "near caption"
 SAME_SOURCE = "same source"
@@ -39,9 +43,31 @@ MOST_IMAGES = 2
 PAIRS_NAMED = 20
 _AT_ONCE = 1000
 
+FOUND = (
+    "The check finds images that were saved again, resized, mirrored, made grey, brighter or darker, or cropped to "
+    "70 % of each side or more. It finds captions with one word or a few characters changed, or in another order."
+)
+NOT_FOUND = (
+    "It misses images that were turned or framed, images of which a protected one is a part, and captions in other "
+    "words. "
+    "It misses some images that were cropped to less, or cropped and made brighter."
+)
+
 T = TypeVar("T")
 # SHA-256 of images -> their vectors of length 1; those that cannot be read are left out.
 VectorsOf = Callable[[Sequence[str]], Mapping[str, Vectors]]
+# SHA-256 of images -> what `small_pixels` keeps of them; those that cannot be read are left out.
+PixelsOf = Callable[[Sequence[str]], Mapping[str, Pixels]]
+
+
+class Alterations(Protocol):
+    """Turns vectors of images, in rows, into those of the same images altered."""
+
+    def mirrored(self, vectors: Vectors) -> Vectors: ...
+
+    def levelled(self, vectors: Vectors) -> Vectors: ...
+
+    def layout(self, vectors: Vectors) -> Vectors: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +90,7 @@ class Leak:
 
     `shared`: the SHA-256 of the example's image, or the id of the source; "" for captions, because reports are kept,
     and who wrote a caption may take it back. `closeness`: of near captions the similarity from 0 to 1, of near images
-    the distance from 0; else None.
+    the distance from 0, of parts of images how badly they fit (`near_crops.misfits`); else None.
     """
 
     kind: str
@@ -82,7 +108,9 @@ class LeakReport:
     `pairs`: the first ones of each kind. `protected`: how many items are protected; `protected_images`: with how many
     vectors images were compared. `images_not_compared`: images of examples that have no vector, though there are some
     to compare it with; only their files were compared. `captions_too_short`, `captions_too_common`: captions of
-    protected items that do not count.
+    protected items that do not count. `captions_alike`: how many of them are a word from one of another item, if these
+    are so many that captions with a changed word were not looked for; else 0. `protected_parts`: of how many protected
+    images parts were looked for; None in reports from before that.
     """
 
     examples: int
@@ -94,8 +122,30 @@ class LeakReport:
     images_not_compared: int
     captions_too_short: int
     captions_too_common: int
+    captions_alike: int = 0
+    protected_parts: int | None = None
     version: str = VERSION
     thresholds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def limits(self) -> Sequence[str]:
+        """Sentences about what the check finds, and what it does not."""
+        if self.protected_parts is None:
+            return ("This run was checked by an earlier version, which finds fewer changed images and captions.",)
+        if self.protected_images and not self.protected_parts:
+            found = ["Images were compared as they are, by file and by vector, so few altered ones were found."]
+        else:
+            found = [FOUND, NOT_FOUND]
+        if self.captions_alike:
+            found.append(
+                f"The protected captions follow a template: {self.captions_alike:,} are a word from one of another "
+                "item. So captions with a word replaced, or in another order, were not looked for."
+            )
+        if 0 < self.protected_parts < self.protected_images:
+            found.append(
+                f"Parts were looked for of {self.protected_parts:,} of {self.protected_images:,} protected images."
+            )
+        return found
 
     def to_plain(self) -> dict[str, Any]:
         """Return it as plain JSON."""
@@ -111,7 +161,8 @@ class Protected:
     """What is protected, ready to be compared with examples.
 
     images: SHA-256 of protected images, with their `vectors` in rows, of length 1. They may include images of no item,
-    such as those of known test sets, by any name.
+    such as those of known test sets, by any name. `brightened`: the image of each row of `brighter`, its vectors when
+    it was made brighter. `crops`: finds parts of images. `alterations`: without them, no altered images are found.
     """
 
     def __init__(
@@ -120,6 +171,10 @@ class Protected:
         *,
         images: Sequence[str] = (),
         vectors: Vectors | None = None,
+        brightened: Sequence[str] = (),
+        brighter: Vectors | None = None,
+        crops: NearCrops | None = None,
+        alterations: Alterations | None = None,
         near_below: float = NEAR_BELOW,
     ) -> None:
         self.count, self.near_below = 0, near_below
@@ -145,38 +200,97 @@ class Protected:
         self.by_caption = {words: name for words, name in owners.items() if words not in short | common}
         self._captions = list(self.by_caption)
         self._near_captions = NearCaptions(self._captions)
+        self._changed_captions = ChangedCaptions(self._captions, list(self.by_caption.values()))
         self._images = list(images)
-        self._near_images = None if vectors is None else NearImages(vectors, below=near_below)
+        self._alterations, self._crops = alterations, crops
+        self._as_is: list[tuple[Sequence[str], NearImages]] = []
+        self._levelled: list[tuple[Sequence[str], NearImages]] = []
+        if vectors is not None:
+            self._as_is.append((self._images, NearImages(vectors, below=near_below)))
+        if alterations is not None:
+            for names, rows in ((self._images, vectors), (list(brightened), brighter)):
+                if rows is not None:
+                    levelled = alterations.levelled(rows.astype(np.float32))
+                    self._levelled.append((names, NearImages(levelled, below=near_below)))
 
     @property
     def compared_images(self) -> int:
         return len(self._images)
 
+    @property
+    def compared_parts(self) -> int:
+        return 0 if self._crops is None else len(self._crops)
+
+    @property
+    def captions_alike(self) -> int:
+        """How many captions are a word from one of another item, if these are too many to look for such leaks."""
+        changed = self._changed_captions
+        return changed.alike if changed.is_template else 0
+
     def near_captions(self, captions: Sequence[str]) -> dict[int, tuple[float, str]]:
         """Return place of a caption -> similarity to the nearest protected one and the item of that; only near ones."""
-        found = self._near_captions.nearest(captions)
+        found = self._changed_captions.nearest(captions) | self._near_captions.nearest(captions)
         return {
             place: (similarity, self.by_caption[self._captions[other]]) for place, (similarity, other) in found.items()
         }
 
-    def near_images(self, vectors: Vectors) -> dict[int, tuple[float, str]]:
-        """Return place of an image -> distance from the nearest protected one and its item; only near ones."""
-        if self._near_images is None:
+    def near_images(
+        self, names: Sequence[str], vectors: Vectors, pixels_of: PixelsOf | None = None
+    ) -> dict[int, tuple[float, str]]:
+        """Return place of an image -> distance from the nearest protected one and its item; only near ones.
+
+        names: of the images. `pixels_of`: without it, no parts are looked for.
+        """
+        found: dict[int, tuple[float, str]] = {}
+        for own, index, compared in self._comparisons(vectors):
+            for place, (distance, other) in index.nearest(compared).items():
+                if place not in found or distance < found[place][0]:
+                    found[place] = (distance, own[other])
+        if pixels_of is not None:
+            rest = [place for place in range(len(names)) if place not in found]
+            parts = self._parts([names[place] for place in rest], vectors[rest], pixels_of)
+            found |= {rest[place]: part for place, part in parts.items()}
+        return {place: (distance, self.by_image.get(name, name)) for place, (distance, name) in found.items()}
+
+    def _comparisons(self, vectors: Vectors) -> Iterator[tuple[Sequence[str], NearImages, Vectors]]:
+        """Yield the indexes with what is looked up in each: vectors as they are, mirrored, and levelled."""
+        alterations = self._alterations
+        both = [vectors] if alterations is None else [vectors, alterations.mirrored(vectors)]
+        for each in both:
+            yield from ((names, index, each) for names, index in self._as_is)
+            if alterations is not None:
+                levelled = alterations.levelled(each)
+                yield from ((names, index, levelled) for names, index in self._levelled)
+
+    def _parts(self, names: Sequence[str], vectors: Vectors, pixels_of: PixelsOf) -> dict[int, tuple[float, str]]:
+        """Return place of an image that shows a part of a protected one -> how badly it fits, and which one."""
+        alterations, crops = self._alterations, self._crops
+        if alterations is None or crops is None or not names:
             return {}
-        found = self._near_images.nearest(vectors)
-        names = {place: (distance, self._images[other]) for place, (distance, other) in found.items()}
-        return {place: (distance, self.by_image.get(name, name)) for place, (distance, name) in names.items()}
+        found: dict[int, tuple[float, str]] = {}
+        straight = crops.candidates(alterations.layout(vectors))
+        mirrored = crops.candidates(alterations.layout(alterations.mirrored(vectors)))
+        pixels = pixels_of([names[place] for place in straight.keys() | mirrored.keys()])
+        for candidates, across in ((straight, slice(None)), (mirrored, slice(None, None, -1))):
+            for place, some in candidates.items():
+                if place not in found and names[place] in pixels:
+                    nearest = crops.nearest(pixels[names[place]][:, across], some)
+                    if nearest is not None:
+                        found[place] = nearest
+        return found
 
 
 class LeakCheck:
     """Checks examples as they come, and takes out those that leak.
 
     `vectors_of`: the vectors of the examples' images, in the embedding of the protected ones; without it, only files
-    are compared.
+    are compared. `pixels_of`: their pixels; without it, no parts of protected images are found.
     """
 
-    def __init__(self, protected: Protected, *, vectors_of: VectorsOf | None = None) -> None:
-        self._protected, self._vectors_of = protected, vectors_of
+    def __init__(
+        self, protected: Protected, *, vectors_of: VectorsOf | None = None, pixels_of: PixelsOf | None = None
+    ) -> None:
+        self._protected, self._vectors_of, self._pixels_of = protected, vectors_of, pixels_of
         self._examples = self._leaking = 0
         self._counts: Counter[str] = Counter()
         self._pairs: dict[str, list[Leak]] = {kind: [] for kind in KINDS}
@@ -202,9 +316,13 @@ class LeakCheck:
             images_not_compared=len(self._not_compared),
             captions_too_short=protected.captions_too_short,
             captions_too_common=protected.captions_too_common,
+            captions_alike=protected.captions_alike,
+            protected_parts=protected.compared_parts,
             thresholds={
                 "near caption at least": NEAR_AT_LEAST,
+                "captions alike at most": MOST_ALIKE,
                 "near image below": protected.near_below,
+                "misfit of a part below": MISFIT_BELOW,
                 "least words": LEAST_WORDS,
                 "most images of a caption": MOST_IMAGES,
             },
@@ -249,7 +367,9 @@ class LeakCheck:
         if not vectors:
             return
         names = list(vectors)
-        for number, (distance, protected) in self._protected.near_images(np.stack(list(vectors.values()))).items():
+        rows = np.stack(list(vectors.values()))
+        near = self._protected.near_images(names, rows, self._pixels_of)
+        for number, (distance, protected) in near.items():
             for place in places[names[number]]:
                 yield place, Leak(NEAR_IMAGE, items[place].name, protected, names[number], distance)
 

@@ -35,8 +35,12 @@ __all__ = ["CannotTrain", "CurvePoint", "Plan", "Progress", "Result", "TrainingC
 
 # Between two reports, unless there is something new to say.
 REPORT_SECONDS = 5.0
+# Writing checkpoints takes at most this share of the time where a disk is slow.
+SHARE_OF_CHECKPOINTS = 0.1
 # Points of the curve of losses.
 MOST_POINTS = 1000
+# The base's weights may change under its name.
+BASE_WEIGHTS = "base weights"
 LIBRARIES = ("torch", "open_clip_torch", "transformers", "torchvision", "Pillow", "numpy")
 
 
@@ -77,7 +81,7 @@ def train(
     with _same_from(plan.seed):
         here, device = processes_here()
         trainable = recipe.load(plan.base, plan.seed, plan.device or device)
-        trainable.prepare(examples, open_picture)
+        identity[BASE_WEIGHTS] = trainable.towers.identity.weights
         run = _Run(plan, recipe, trainable, examples, validation, open_picture, folder, identity, here)
         run.report_to, run.is_cancelled = report, is_cancelled
         return run.finish()
@@ -85,9 +89,10 @@ def train(
 
 @dataclass
 class _State:
-    """What a training has come to. `curve`: [step, losses, score]."""
+    """What a training has come to. `curve`: [step, losses, score]; `validated`: the last step that has a score."""
 
     step: int = 0
+    validated: int = 0
     curve: list[list[Any]] = field(default_factory=list)
     score: float | None = None
     best: float | None = None
@@ -123,11 +128,18 @@ class _Run:
         self.state = _State()
         self._losses: Mapping[str, float] = {}
         self._begun, self._begun_at, self._reported = monotonic(), 0, -REPORT_SECONDS
-        self._told = 0
-        self._resume()
+        self._told, self._phase = 0, ""
+        self._checkpointed, self._checkpointed_at, self._writing = monotonic(), 0, 0.0
 
     def finish(self) -> Result:
         """Train to the end; return the result."""
+        kept = self._kept()
+        # By the base model, before the weights of a checkpoint replace it.
+        self.trainable.prepare(self.examples, self.open_picture, self._tell)
+        self._resume(*kept)
+        self._begun = self._checkpointed = monotonic()
+        self._report()
+        self._validate_if_due()
         while self.state.step < self.steps and not self._is_stopped():
             self._epoch()
         if self.processes.is_main:
@@ -155,6 +167,7 @@ class _Run:
             hardware=_hardware(self.stepper.device),
             seed=self.plan.seed,
             sentences=list(state.sentences),
+            base_weights=self._identity[BASE_WEIGHTS],
         )
         self._report(at_once=True)
         write_json(self.folder / RESULT, {"identity": self._identity, "result": asdict(result)})
@@ -168,18 +181,28 @@ class _Run:
             read_batches(self._batches(epoch, done), self.trainable.towers, self.open_picture, self.processes)
         ) as loaded:
             for one in loaded:
-                if self.processes.agree(self.is_cancelled()):
-                    self._checkpoint()
-                    raise TrainingCancelled(f"The training was cancelled after step {self.state.step:,}.")
+                self._stop_if_cancelled()
                 self._losses = self.stepper.step(self.state.step, one)
                 self.state.step += 1
                 self._note_losses()
                 is_last = self.state.step % self.steps_per_epoch == 0
-                if is_last and self.validation:
-                    self._validate()
-                if self.state.step % self.plan.checkpoint_steps == 0:
+                self._validate_if_due()
+                if self._is_checkpoint_due():
                     self._checkpoint()
                 self._report(at_once=is_last)
+
+    def _stop_if_cancelled(self) -> None:
+        if self.processes.agree(self.is_cancelled()):
+            if self.state.step:
+                self._checkpoint()
+            raise TrainingCancelled(f"The training was cancelled after step {self.state.step:,}.")
+
+    def _tell(self, what: str, done: int, total: int, unit: str) -> None:
+        """Report what is done between steps. Raises TrainingCancelled."""
+        self._phase = f"{what}, {done:,} of {total:,} {unit}"
+        self._report()
+        self._phase = ""
+        self._stop_if_cancelled()
 
     def _read(self, batches: Iterable[Batch]) -> Generator[LoadedBatch]:
         return read_batches(batches, self.trainable.towers, self.open_picture, self.processes)
@@ -192,17 +215,26 @@ class _Run:
             chosen = [self.examples[int(place)] for place in order[number * size : (number + 1) * size]]
             yield self.trainable.batch(chosen, random.Random(f"{seed}|{epoch}|{number}"))  # noqa: S311 (no secret)
 
+    def _validate_if_due(self) -> None:
+        """Validate after the last step of an epoch, unless that was done before an interruption."""
+        state = self.state
+        if self.validation and state.step > state.validated and state.step % self.steps_per_epoch == 0:
+            self._validate()
+
     def _validate(self) -> None:
-        """Score the validation set; keep the model if none before was better."""
-        right = total = 0
+        """Score the validation set; keep the model if none before was better. Raises TrainingCancelled."""
+        right = total = read = 0
         size = usual_batch(self.stepper.device)
         batches = (self.trainable.validation_batch(some) for some in in_batches(self.validation, size))
         with closing(self._read(batches)) as loaded:
             for one in loaded:
                 outcomes = self.stepper.outcomes(one)
-                right, total = right + sum(outcomes), total + len(outcomes)
+                right, total, read = right + sum(outcomes), total + len(outcomes), read + len(one.batch.examples)
+                if self._is_checkpoint_due():
+                    self._checkpoint()
+                self._tell("validating", read, len(self.validation), "examples")
         state = self.state
-        state.score = right / total
+        state.score, state.validated = right / total, state.step
         state.curve.append([state.step, {}, state.score])
         is_best = state.best is None or state.score > state.best
         if is_best:
@@ -229,9 +261,15 @@ class _Run:
         if self.state.step % every == 0 or self.state.step == self.steps:
             self.state.curve.append([self.state.step, dict(self._losses), None])
 
+    def _is_checkpoint_due(self) -> bool:
+        seconds, steps = monotonic() - self._checkpointed, self.state.step - self._checkpointed_at
+        is_long_ago = steps >= self.plan.checkpoint_steps or seconds >= 60 * self.plan.checkpoint_minutes
+        return is_long_ago and seconds >= self._writing / SHARE_OF_CHECKPOINTS
+
     def _checkpoint(self) -> None:
         import torch
 
+        begun = monotonic()
         cuda = [torch.cuda.get_rng_state(self.stepper.device)] if self.stepper.device.type == "cuda" else []
         self._collect_sentences()
         if not self.processes.is_main:
@@ -248,14 +286,25 @@ class _Run:
                 "random": [torch.get_rng_state(), *cuda],
             },
         )
+        self._checkpointed, self._checkpointed_at = monotonic(), self.state.step
+        self._writing = self._checkpointed - begun
 
-    def _resume(self) -> None:
+    def _kept(self) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
+        """Return the last checkpoint and the best model in the folder. Raises CannotTrain if they are another's."""
         kept, best = (read_file(self.folder / name) for name in (CHECKPOINT, BEST))
         for each in filter(None, (kept, best)):
-            if each["identity"] != dict(self._identity):
-                raise _other_training(self.folder, each["identity"], self._identity)
+            _check_same(self.folder, each["identity"], self._identity)
+        return kept, best
+
+    def _resume(self, kept: Mapping[str, Any] | None, best: Mapping[str, Any] | None) -> None:
         if kept is not None:
             self._go_on(kept)
+        elif self.steps < self.recipe.warmup_steps:
+            self._say(
+                f"This training has {self.steps:,} steps, fewer than the {self.recipe.warmup_steps:,} of warmup_steps: "
+                f"its highest learning rate is {self.stepper.rate_of(self.steps - 1):.2g}, and not "
+                f"{self.recipe.learning_rate:.2g}, as in OpenCLIP. Choose fewer warmup_steps, or more epochs."
+            )
         # It may come from after the last checkpoint.
         if best is not None and (self.state.best is None or best["score"] > self.state.best):
             self.state.best, self.state.best_step = best["score"], best["step"]
@@ -271,7 +320,7 @@ class _Run:
         if self.stepper.device.type == "cuda" and len(kept["random"]) > 1:
             torch.cuda.set_rng_state(kept["random"][1], self.stepper.device)
         self.stepper.sentences.clear()
-        self._begun_at = self.state.step
+        self._begun_at = self._checkpointed_at = self.state.step
         self._say(f"The training goes on from step {self.state.step:,}.")
 
     def _modules(self) -> dict[str, Any]:
@@ -310,6 +359,7 @@ class _Run:
                 batch=self.recipe.batch,
                 parts=self.stepper.parts,
                 sentences=news,
+                phase=self._phase,
             )
         )
 
@@ -353,15 +403,24 @@ def _finished(folder: Path, identity: Mapping[str, Any]) -> Result | None:
 
 def _read_result(path: Path, identity: Mapping[str, Any]) -> Result:
     kept = json.loads(path.read_text(encoding="utf-8"))
-    if kept["identity"] != dict(identity):
-        raise _other_training(path.parent, kept["identity"], identity)
+    _check_same(path.parent, kept["identity"], identity)
     curve = [CurvePoint(**point) for point in kept["result"].pop("curve")]
     return Result(curve=curve, **kept["result"])
 
 
-def _other_training(folder: Path, kept: Mapping[str, Any], wanted: Mapping[str, Any]) -> CannotTrain:
-    differ = ", ".join(name for name in wanted if kept.get(name) != wanted[name])
-    return CannotTrain(f"The folder {folder} has another training ({differ} differ). Choose another folder.")
+def _check_same(folder: Path, kept: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Raise CannotTrain if a training in the folder is another one; earlier versions did not keep all of it."""
+    differ = [name for name in wanted if kept.get(name, wanted[name]) != wanted[name]]
+    if differ == [BASE_WEIGHTS]:
+        raise CannotTrain(
+            f"The base model {wanted['base']} is no longer what this training began with: its weights were "
+            f"{kept[BASE_WEIGHTS][:12]}, and are {wanted[BASE_WEIGHTS][:12]}. Put the earlier weights back and resume, "
+            "or train from the new ones under another name."
+        )
+    if differ:
+        raise CannotTrain(
+            f"The folder {folder} has another training ({', '.join(differ)} differ). Choose another folder."
+        )
 
 
 @contextmanager

@@ -16,6 +16,8 @@ from predictions.scorers import ModelIdentity
 from training.plan import Progress, Result
 
 TRAIN = "training.train"
+DISCARD, DISCARDED = "training.discard", "training.discarded"
+PUSH, PUSHED = "training.push", "workspace.model_pushed"
 BEAT, PROGRESS, TRAINED = "training.beat", "training.progress", "training.trained"
 # Parts of the examples.
 TRAINING, VALIDATION = "training", "validation"
@@ -36,6 +38,15 @@ class Order(TypedDict):
     site: str
     key: str
     sha256: dict[str, str]
+
+
+class PushOrder(TypedDict):
+    """Weights that a worker is to push to the Hub. `site`: where `key` opens what the push needs; it has the token."""
+
+    push: int
+    attempt: int
+    site: str
+    key: str
 
 
 class BadAnswer(Exception):

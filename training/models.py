@@ -1,4 +1,4 @@
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Self
 
@@ -11,6 +11,7 @@ from making.tokens import Cost
 from studies.models import Project
 
 LONGEST_NAME = 60
+LONGEST_PHASE = 100
 
 
 class TrainingRunQuerySet(models.QuerySet["TrainingRun"]):
@@ -79,6 +80,9 @@ class TrainingRun(models.Model):
     seconds = models.FloatField(default=0, help_text="Time on the device, of all attempts.")
     attempt_seconds = models.FloatField(default=0, help_text="Of these, of the last attempt.")
     seconds_left = models.FloatField(null=True, blank=True)
+    phase = models.CharField(
+        max_length=LONGEST_PHASE, blank=True, db_default="", default="", help_text="What its worker does between steps."
+    )
     losses: models.JSONField[dict[str, float], dict[str, float]] = models.JSONField(
         default=dict, help_text="Of its last step."
     )
@@ -178,3 +182,25 @@ class TrainingPoint(models.Model):
 
     def __str__(self) -> str:
         return f"step {self.step} of {self.run_id}"
+
+
+class DiscardedFolderQuerySet(models.QuerySet["DiscardedFolder"]):
+    def due(self, before: datetime) -> Self:
+        """Select those that no worker was asked to delete since `before`."""
+        return self.filter(Q(asked_at=None) | Q(asked_at__lt=before))
+
+
+class DiscardedFolder(models.Model):
+    """The folder of a deleted training run on its worker, until a worker says that it has deleted it."""
+
+    folder = models.CharField(max_length=100, unique=True)
+    discarded_at = models.DateTimeField(help_text="When the run was deleted.")
+    asked_at = models.DateTimeField(null=True, blank=True, help_text="When workers were last asked to delete it.")
+
+    objects = DiscardedFolderQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return self.folder

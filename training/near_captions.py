@@ -1,19 +1,24 @@
-"""Find captions that are nearly equal to others: an article, a plural or a typing error apart. Pure."""
+"""Find captions that are nearly equal to others: a word or a typing error apart, or in another order. Pure."""
 
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from math import ceil
 from typing import Any
 
 import numpy as np
 
-from making.texts import comparable
+from making.texts import comparable, words_of
 
 # Two captions are near if they share this part of the groups of three characters that either has (Jaccard). Measured on
 # 1,500 captions of SugarCrepe with one change: an article left out, a plural, a typing error, two words swapped, a word
-# added at the end. Of each, 99 to 100 % are near. With one word replaced, which makes another caption, 22 % are.
+# added at the end. Of each, 99 to 100 % are near. With one word replaced, 22 % are; `ChangedCaptions` finds those.
 # The filter `near_duplicates` compares pairs of words at the same threshold, which finds 0 to 38 % of these changes.
 NEAR_AT_LEAST = 0.8
+# Captions one word apart count only if at most this share of the known captions is so near to one of another item. More
+# follow a template, such as "a red ball left of a blue cube", and then a caption says little of the image it is about.
+MOST_ALIKE = 0.05
+# As few may be alike by chance.
+_FEW = 4
 # Two captions are compared if they share as many of their rarest groups. More mean fewer comparisons, and longer lists.
 _SHARED = 6
 # Rounding errors of a product of a threshold and a count.
@@ -89,3 +94,46 @@ class NearCaptions:
         columns = np.fromiter((each for row in rows for each in row), np.int32, sum(lengths))
         ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int32)])
         return csr_array((np.ones(len(columns), np.float32), columns, ends), shape=(len(rows), len(self._number)))
+
+
+class ChangedCaptions:
+    """Finds captions that have the words of another one but for one, replaced, left out, added or moved, in any order.
+
+    captions: each with the item that it is of in `owners`. `alike`: how many of them are so near to one of another
+    item; if these are too many, the captions follow a template, and none is found.
+    """
+
+    def __init__(self, captions: Sequence[str], owners: Sequence[str]) -> None:
+        self._captions = captions
+        self._places: dict[int, int] = {}
+        owners_of: dict[int, set[str]] = defaultdict(set)
+        for place, caption in enumerate(captions):
+            for key in _keys(caption):
+                self._places.setdefault(key, place)
+                owners_of[key].add(owners[place])
+        self.alike = sum(any(len(owners_of[key]) > 1 for key in _keys(caption)) for caption in captions)
+        self.is_template = self.alike > max(_FEW, MOST_ALIKE * len(captions))
+
+    def nearest(self, captions: Sequence[str]) -> dict[int, tuple[float, int]]:
+        """Return place of a caption -> similarity and place of one of the index that has nearly the same words.
+
+        The similarity is that of groups of three characters, as of `NearCaptions`.
+        """
+        if self.is_template:
+            return {}
+        found = {}
+        for place, caption in enumerate(captions):
+            other = next((self._places[key] for key in _keys(caption) if key in self._places), None)
+            if other is not None:
+                one, another = trigrams_of(caption), trigrams_of(self._captions[other])
+                found[place] = (round(len(one & another) / len(one | another), 3), other)
+        return found
+
+
+def _keys(caption: str) -> Iterator[int]:
+    """Yield what two captions have in common that are a word apart, or have the same words in another order."""
+    words = words_of(caption)
+    yield hash(tuple(words))
+    yield hash(("in any order", *sorted(words)))
+    for left_out in range(len(words)):
+        yield hash((*words[:left_out], *words[left_out + 1 :]))

@@ -13,7 +13,8 @@ class Plan:
     `base`: the spec of the model to begin with, as for predictions (`predictions.scorers`), such as
     `open_clip:ViT-B-32/openai` or `hf:openai/clip-vit-base-patch32`. `name`: of the trained model, the name of its
     file. `device`: "" for the first visible GPU, else the CPU; or a device of torch, such as "cpu" or "cuda:1".
-    `checkpoint_steps`: steps between two checkpoints, at most as many are lost.
+    `checkpoint_steps`, `checkpoint_minutes`: steps and time between two checkpoints, whichever is shorter; longer if
+    writing them would take more than a tenth of the time. At most as much is lost.
     """
 
     recipe: str
@@ -23,6 +24,7 @@ class Plan:
     seed: int = 0
     device: str = ""
     checkpoint_steps: int = 200
+    checkpoint_minutes: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class Progress:
     `score`, `best`: the last and the best score on the validation set, 0 to 1; None before the first. `seconds_left`:
     None before it can be told. `peak_memory`: the most memory of the device that was in use, in bytes. A batch of
     `batch` examples is computed in `parts`, whose gradients are added up. `sentences`: what people should know, since
-    the last report.
+    the last report. `phase`: what it does between steps and how far that is, such as "validating, 64 of 500 examples";
+    "" for steps.
     """
 
     step: int
@@ -46,6 +49,7 @@ class Progress:
     batch: int
     parts: int
     sentences: Sequence[str] = ()
+    phase: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,8 @@ class Result:
     `path`: its checkpoint, a file or a folder. `spec`: the name by which predictions load it. `weights`: the identity
     of its weights, as predictions tell it (`ModelIdentity.weights`). `score`: the best score on the validation set, 0
     to 1, reached after step `best_step`; None without a validation set, and then it is the model after the last step.
-    `recipe_version`: of the recipe. `options`: the values of all its fields.
+    `recipe_version`: of the recipe. `options`: the values of all its fields. `base_weights`: the identity of the
+    weights that training began with; "" where an earlier version did not note it.
     """
 
     path: str
@@ -80,3 +85,4 @@ class Result:
     hardware: str
     seed: int
     sentences: Sequence[str] = ()
+    base_weights: str = ""

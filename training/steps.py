@@ -53,6 +53,11 @@ class Stepper:
             (lambda step: None) if is_flat else make(self.optimizer, recipe.learning_rate, recipe.warmup_steps, steps)
         )
 
+    def rate_of(self, step: int) -> float:
+        """Return the learning rate of a step, from 0."""
+        self._schedule(step)
+        return float(self.optimizer.param_groups[0]["lr"])
+
     def step(self, number: int, loaded: LoadedBatch) -> Mapping[str, float]:
         """Train on a batch; return the parts of the loss and their sum as "loss". `number`: of the step, from 0.
 
@@ -124,9 +129,10 @@ class Stepper:
         if not all(map(isfinite, values.values())):
             self.optimizer.zero_grad(set_to_none=True)
             wrong = ", ".join(f"{name} {value}" for name, value in values.items() if not isfinite(value))
+            or_float32 = "" if self.precision == "float32" else ", or in float32"
             raise CannotTrain(
                 f"The loss of step {number + 1:,} is not a number ({wrong}). Train again with a lower learning_rate "
-                f"than {self.recipe.learning_rate:g}, or in float32. The last checkpoint stays."
+                f"than {self.recipe.learning_rate:g}{or_float32}. The last checkpoint stays."
             )
         return values
 

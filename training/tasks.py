@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from background.decorator import task
 from background.tasks import send
-from training.actions import examples, orders, runs
-from training.messages import BEAT, PROGRESS, TRAINED
+from training.actions import deletion, examples, orders, runs
+from training.messages import BEAT, DISCARDED, PROGRESS, TRAINED
 
 
 @task(name=BEAT, minutes=5)
@@ -45,3 +45,15 @@ def send_again() -> None:
 @task(name="training.discard_examples", minutes=10)
 def discard_examples() -> None:
     examples.discard_old(now=timezone.now())
+    examples.discard_orphans()
+
+
+@task(name="training.ask_to_discard", minutes=5)
+def ask_to_discard() -> None:
+    """Ask workers to delete the weights and checkpoints of deleted runs."""
+    deletion.ask_to_discard(now=timezone.now())
+
+
+@task(name=DISCARDED, minutes=5)
+def note_discarded(folder: str) -> None:
+    deletion.note_discarded(folder=folder)

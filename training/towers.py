@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from predictions.scorers import CannotLoad, problem_with_spec, scorer_of
+from predictions.scorers.base import OutOfMemory
 from predictions.scorers.hf import HuggingFaceTowers
 from predictions.scorers.open_clip import OpenClip
+from predictions.scorers.torch_models import is_short_memory, report_short_memory
 from training.errors import CannotTrain
 
 # OpenCLIP, as OpenAI, never lets logits be scaled by more than 100: the logarithm of it.
@@ -150,17 +152,31 @@ def _pooled(found: Any) -> Any:
 
 def load_towers(spec: str, families: Sequence[str], device: str = "") -> Towers:
     """Load the towers of the model that `spec` names. `families`: those that are allowed. Raises CannotTrain."""
-    import torch
-
     family = spec.partition(":")[0]
     if problem := problem_with_spec(spec):
         raise CannotTrain(problem)
     if family not in families:
         raise CannotTrain(f"{spec} is of the family {family!r}; this recipe trains those of {', '.join(families)}.")
     try:
-        scorer = scorer_of(spec)
+        with report_short_memory():
+            return _load(spec, device)
+    except OutOfMemory as error:
+        raise CannotTrain(_too_large(spec)) from error
     except CannotLoad as error:
-        raise CannotTrain(str(error)) from error
+        raise CannotTrain(_too_large(spec) if is_short_memory(error.__cause__) else str(error)) from error
+
+
+def _too_large(spec: str) -> str:
+    return (
+        f"The memory of the device is too small to load {spec}. Use a larger device or a smaller base model, or end "
+        "other programs on the device, and resume."
+    )
+
+
+def _load(spec: str, device: str) -> Towers:
+    import torch
+
+    scorer = scorer_of(spec)
     chosen = torch.device(device) if device else scorer.library.device  # type: ignore[attr-defined]
     if isinstance(scorer, OpenClip) and hasattr(scorer.library.model, "logit_scale"):
         _check_preprocessing(spec, scorer.library.model)

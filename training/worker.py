@@ -12,14 +12,17 @@ A worker that is lost goes on from the last checkpoint in this folder, when the 
 import errno
 import fcntl
 import logging
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import IO, Any
 
+from background.hub_commits import HubRefused
 from predictions.messages import DEFAULT
 from predictions.pictures import SourceUnavailable
 from predictions.scorers import ModelIdentity, OutOfMemory, scorer_of
@@ -28,8 +31,25 @@ from predictions.worker import app, in_words, memory, open_picture
 from training.errors import CannotTrain, TrainingCancelled
 from training.examples import ExampleFile
 from training.loop import train as train_model
-from training.messages import BEAT, PROGRESS, TRAIN, TRAINED, TRAINING, VALIDATION, Order, Outcome, Report, to_plain
+from training.messages import (
+    BEAT,
+    DISCARD,
+    DISCARDED,
+    PROGRESS,
+    PUSH,
+    PUSHED,
+    TRAIN,
+    TRAINED,
+    TRAINING,
+    VALIDATION,
+    Order,
+    Outcome,
+    PushOrder,
+    Report,
+    to_plain,
+)
 from training.plan import Plan, Progress, Result
+from training.push import CannotPush, push_weights
 from training.site_client import CannotFetch, Stopped, fetch_examples, is_wanted
 
 __all__ = ["app"]
@@ -59,6 +79,39 @@ def train(*, order: Order) -> None:
         _answer(TRAINED, order, answer=answer)
 
 
+@app.task(name=DISCARD)
+def discard(*, folder: str) -> None:
+    """Delete the folder of a deleted run, if it is here and nobody trains in it; the site asks again otherwise."""
+    path = folder_of(folder)
+    if not path.is_dir():
+        return
+    with (path / "lock").open("w") as file:
+        if not _locks(file):
+            return
+        shutil.rmtree(path)
+    app.send_task(DISCARDED, kwargs={"folder": folder}, queue=DEFAULT)
+
+
+@app.task(name=PUSH)
+def push(*, order: PushOrder) -> None:
+    """Push the weights of a model to the Hub; answer with the commit, or with a sentence for people."""
+    answer = in_words(lambda: _pushed(order))
+    if answer:
+        about = {"push": order["push"], "attempt": order["attempt"]}
+        app.send_task(PUSHED, kwargs={**about, "url": "", "error": "", **answer}, queue=DEFAULT)
+
+
+def _pushed(order: PushOrder) -> Mapping[str, Any]:
+    """Return what to answer; nothing where the site no longer waits for this push."""
+    try:
+        return {"url": push_weights(order)}
+    except (CannotPush, CannotFetch, HubRefused) as error:
+        return {"error": str(error)}
+    except Stopped:
+        logger.info("push %s is stopped", order["push"])
+        return {}
+
+
 def _outcome(order: Order) -> Mapping[str, Any]:
     """Return what to answer; nothing where the site no longer waits for this worker."""
     began = time.monotonic()
@@ -69,7 +122,7 @@ def _outcome(order: Order) -> Mapping[str, Any]:
     except (TrainingCancelled, Stopped):
         logger.info("training run %s is stopped", order["run"])
         return {}
-    except OutOfMemory:
+    except (OutOfMemory, MemoryError):
         return {
             "error": "The device is out of memory, even for the smallest part of a batch. Use a larger device or a "
             "smaller base model, and resume."
@@ -87,7 +140,7 @@ def _train(order: Order, seconds: Callable[[], float]) -> Outcome:
     folder = folder_of(order["folder"])
     folder.mkdir(parents=True, exist_ok=True)
     plan, reports = Plan(**order["plan"]), _Reports(order, seconds)
-    with _alone_in(folder, order), _examples(order, folder) as examples:
+    with _alone_in(folder, order), _examples(order, folder) as examples, closing(reports):
 
         def go_on() -> Result:
             return train_model(
@@ -112,10 +165,17 @@ def _while_images_come_back(order: Order, go_on: Callable[[], Result]) -> Result
             return go_on()
         except SourceUnavailable as error:
             logger.warning("training run %s waits for its images: %s", order["run"], error)
-            time.sleep(pause)
-            if not is_wanted(order):
-                raise Stopped from error
+            _pause(order, pause)
     return go_on()
+
+
+def _pause(order: Order, seconds: float) -> None:
+    """Wait, and raise Stopped soon after the site no longer wants this worker."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(left, LOOK_SECONDS))
+        if not is_wanted(order):
+            raise Stopped
 
 
 @contextmanager
@@ -156,21 +216,31 @@ def _examples(order: Order, folder: Path) -> Iterator[Mapping[str, ExampleFile]]
 
 
 class _Reports:
-    """What the site is told while a model trains, and whether it wants more."""
+    """What the site is told while a model trains, and whether it wants more.
+
+    A thread asks the site, so that training never waits for one that is slow to answer.
+    """
 
     def __init__(self, order: Order, seconds: Callable[[], float]) -> None:
         self._order, self._seconds = order, seconds
         self._looked_at, self._is_cancelled = 0.0, False
+        self._thread = ThreadPoolExecutor(1, "training-look")
+        self._look: Future[bool] | None = None
 
     def report(self, progress: Progress) -> None:
         _answer(PROGRESS, self._order, report=to_plain(Report(progress, self._seconds())))
 
     def is_cancelled(self) -> bool:
         now = self._seconds()
-        if not self._is_cancelled and now - self._looked_at >= LOOK_SECONDS:
-            self._looked_at = now
-            self._is_cancelled = not is_wanted(self._order)
+        if self._look is None and now - self._looked_at >= LOOK_SECONDS:
+            self._looked_at, self._look = now, self._thread.submit(is_wanted, self._order)
+        if self._look is not None and self._look.done():
+            self._is_cancelled = self._is_cancelled or not self._look.result()
+            self._look = None
         return self._is_cancelled
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False)
 
 
 def _spec_of(result: Result, folder: str) -> str:

@@ -1,7 +1,6 @@
-"""Push a folder to a dataset repository of the Hugging Face Hub, through the Hub's own library; read one without it.
+"""Push a folder to a repository of the Hugging Face Hub; read a dataset there without the Hub's library.
 
-Pushes of large files use Git LFS: of the Hub's two protocols, the one that a test server can imitate. Reads trust the
-Hub with nothing: its library waits for as long, reads as much and goes as far as the Hub says.
+Reads trust the Hub with nothing: its library waits for as long, reads as much and goes as far as the Hub says.
 """
 
 import json
@@ -12,31 +11,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
 from django.conf import settings
 
+from background.hub_commits import HubRefused, Progress, Target, push_files
 from studies.importing.archives import problem_with_path
 from workspace.webhook_http import AddressRefused, NotReached, look_up
 
 if TYPE_CHECKING:
     from httpx2 import Client, Response
-    from huggingface_hub import HfApi
 
 logger = logging.getLogger(__name__)
 
-# The Hub's rule for owner and name: no two dots or dashes in a row, none at an end.
-_PART = r"(?!.*(?:--|\.\.))[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9])?"
-_REPOSITORY = re.compile(f"({_PART})/({_PART})")
-_DATASET = "dataset"
 _TABLES = (".parquet", ".csv", ".tsv", ".json", ".jsonl")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".zip")
 # Files about a dataset.
 _ABOUT = frozenset({"dataset_infos.json", "dataset_dict.json", "dataset_info.json", "state.json", "croissant.json"})
 _SPLIT = re.compile(r"train|validation|valid|val|dev|test")
-# Characters of the Hub's error message.
-MOST_WORDS = 300
 # Seconds that the Hub may be silent. After them it must have sent so many bytes a second.
 SILENCE, SLOWEST = 30, 1000
 # Bytes of the list of a dataset's files: some 200,000 files.
@@ -45,28 +38,6 @@ MOST_REDIRECTS = 10
 # What one of them unpacks to is at most a thousand times as large.
 _ENCODINGS = frozenset({"", "identity", "gzip"})
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-
-# Called between files with bytes done and in all; may raise to stop.
-Progress = Callable[[int, int], None]
-
-
-class HubRefused(Exception):
-    """Not everything was pushed or read; the message is a sentence for the user, without the token."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """Where a release goes. `private`: whether a repository that does not exist yet is created private."""
-
-    repository: str
-    token: str
-    private: bool
-    tag: str
-
-
-def is_repository(name: str) -> bool:
-    """Return whether a repository may have this name: OWNER/NAME."""
-    return _REPOSITORY.fullmatch(name) is not None and not name.endswith(".git")
 
 
 @dataclass(frozen=True)
@@ -295,82 +266,5 @@ def _unlike_the_hub() -> HubRefused:
 
 
 def push_folder(folder: Path, target: Target, progress: Progress) -> str:
-    """Make the repository hold the files of `folder`, in one commit with a tag; return the commit's URL.
-
-    The same commit deletes other files in the same folders of the repository; files elsewhere stay. A repository that
-    is already up to date gets no commit. Raises HubRefused.
-    """
-    from httpx2 import HTTPError
-    from huggingface_hub import HfApi, constants
-    from huggingface_hub.errors import HfHubHTTPError
-
-    constants.HF_HUB_DISABLE_XET = True
-    api = HfApi(endpoint=settings.HUB_URL, token=target.token, library_name="lineup")
-    try:
-        return _push(api, folder, target, progress)
-    except (HTTPError, OSError, RuntimeError, ValueError) as error:
-        # The library raises RuntimeError if a file did not get through, and ValueError for a response that it does not
-        # understand.
-        refused = error if isinstance(error, HfHubHTTPError) else error.__cause__
-        if isinstance(refused, HfHubHTTPError):
-            raise HubRefused(_error_sentence(refused, target)) from error
-        logger.exception("a push to %s failed", settings.HUB_URL)
-        raise HubRefused(
-            f"{settings.HUB_URL} cannot be reached, or does not respond like the Hugging Face Hub."
-        ) from error
-
-
-def _push(api: "HfApi", folder: Path, target: Target, progress: Progress) -> str:
-    from httpx2 import HTTPError
-    from huggingface_hub import CommitOperationAdd, CommitOperationDelete
-    from huggingface_hub.errors import HfHubHTTPError
-
-    repository: dict[str, Any] = {"repo_id": target.repository, "repo_type": _DATASET}
-    # Look first: a token for this repository alone may not create any.
-    if not api.repo_exists(**repository):
-        api.create_repo(**repository, private=target.private, exist_ok=True)
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    sizes = [path.stat().st_size for path in files]
-    added = [CommitOperationAdd(path.relative_to(folder).as_posix(), path) for path in files]
-    for done, (operation, _) in enumerate(zip(added, sizes, strict=True)):
-        progress(sum(sizes[:done]), sum(sizes))
-        api.preupload_lfs_files(**repository, additions=[operation], num_threads=1)
-    progress(sum(sizes), sum(sizes))
-    there = api.list_repo_files(**repository)
-    deleted = [CommitOperationDelete(name) for name in _stale_files(there, [each.path_in_repo for each in added])]
-    message = f"Release {target.tag}"
-    commit = api.create_commit(**repository, operations=[*added, *deleted], commit_message=message)
-    try:
-        _tag(api, repository, target.tag, commit.oid)
-    except (HTTPError, HfHubHTTPError):
-        # The files are public by now, and people need their address.
-        logger.exception("a commit on %s has no tag", settings.HUB_URL)
-    return f"{settings.HUB_URL}/datasets/{target.repository}/commit/{commit.oid}"
-
-
-def _tag(api: "HfApi", repository: dict[str, Any], tag: str, commit: str) -> None:
-    """Move the tag to the commit: rewriting a release without a person makes another commit."""
-    found = {ref.name: ref.target_commit for ref in api.list_repo_refs(**repository).tags}
-    if found.get(tag) == commit:
-        return
-    if tag in found:
-        api.delete_tag(**repository, tag=tag)
-    api.create_tag(**repository, tag=tag, revision=commit)
-
-
-def _stale_files(there: Sequence[str], ours: Sequence[str]) -> list[str]:
-    """Return files in our folders that are not ours, for example of an earlier release."""
-    folders = {name.partition("/")[0] for name in ours if "/" in name}
-    return sorted(name for name in there if name.partition("/")[0] in folders and name not in ours and "/" in name)
-
-
-def _error_sentence(error: Any, target: Target) -> str:
-    status = error.response.status_code if error.response is not None else 0
-    if status == 401:
-        return "The Hub rejected the token: it is unknown or expired. Use a new one."
-    if status == 403:
-        return f"The Hub does not let this token write to {target.repository}."
-    if status == 404:
-        return f"The Hub has no {target.repository} that this token may write to."
-    said = " ".join(str(error.server_message or "").replace(target.token, "…").split())[:MOST_WORDS]
-    return f"The Hub answered {status}{f': {said}' if said else '.'}"
+    """Make the repository hold the files of `folder`; return the commit's URL. Raises HubRefused."""
+    return push_files(settings.HUB_URL, folder, target, progress)

@@ -95,8 +95,10 @@ def _cookie_options() -> dict[str, Any]:
 
 
 def _leads_to_sign_in(response: HttpResponse) -> bool:
-    sign_in = resolve_url(settings.LOGIN_URL)
-    return isinstance(response, HttpResponseRedirect) and response.url.startswith(f"{sign_in}?")
+    # Most responses are no redirects, and looking up the address takes time.
+    if not isinstance(response, HttpResponseRedirect):
+        return False
+    return response.url.startswith(f"{resolve_url(settings.LOGIN_URL)}?")
 
 
 def _say_signed_out(request: HttpRequest) -> HttpResponse:

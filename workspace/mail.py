@@ -4,7 +4,7 @@ The functions that send return whether a server accepted the mail.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused
 
 from django.conf import settings
@@ -100,6 +100,23 @@ def send_panel_link(key: str, *, to: str, language: str, minutes: int) -> bool:
     return True
 
 
+def send_person_message(text: str, study: Study, *, to: str) -> bool:
+    """Mail what a researcher wrote to somebody who took part in `study`; return whether the mail server took it.
+
+    Raises OSError if that is unknown.
+    """
+    contact = study.design.contact
+    signature = "\n".join(filter(None, [study.title, contact]))
+    try:
+        send_mail(study.title, f"{text}\n\n-- \n{signature}\n", settings.MAIL_FROM, [to])
+    except (SMTPException, OSError) as error:
+        logger.warning("the mail to a person of a panel was not taken (%s)", type(error).__name__)
+        if _is_refused_for_good(error):
+            return False
+        raise OSError("It is unknown whether the mail was taken.") from error
+    return True
+
+
 def _is_refused_for_good(error: Exception) -> bool:
     """Whether the mail server answered that it will never take this mail. Other answers may be about the site."""
     if isinstance(error, SMTPRecipientsRefused):
@@ -127,6 +144,19 @@ def send_completion(study: Study, *, is_closed: bool) -> bool:
     closed = " It has been closed, so nobody else can take part." if is_closed else ""
     text = f"All answers to {study.title} ({study.slug}) are in.{closed}\n\n{address}\n"
     return _send_to_all(people, f"{study.slug} is complete", text, about=f"study {study.pk}")
+
+
+def send_policy_pause(study: Study, reasons: Mapping[str, str]) -> bool:
+    """Mail who launched `study`, or else the owners of its project, which policies paused it and why."""
+    launcher = who_launched(study)
+    people = [launcher] if launcher else owners_of(study.project)
+    address = f"{settings.SITE_URL}{reverse('study', args=[study.project.slug, study.slug])}"
+    said = "\n".join(f"{policy}: {sentence}" for policy, sentence in reasons.items())
+    text = (
+        f"The policies of {study.title} ({study.slug}) paused it.\n\n{said}\n\n"
+        f"Nobody new can take part. People who are at work can finish. Look at it, and resume it here:\n\n{address}\n"
+    )
+    return _send_to_all(people, f"{study.slug} is paused", text, about=f"study {study.pk}")
 
 
 def send_deletion_planned(deletion: ProjectDeletion) -> bool:

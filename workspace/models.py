@@ -9,6 +9,7 @@ from django.db.models import Q
 from background.models import Job
 from results.models import Release
 from studies.models import Image, Instance, Project, Study, Upload
+from training.models import TrainingRun
 
 
 class Scope(models.TextChoices):
@@ -261,6 +262,45 @@ class HubPush(models.Model):
 
     def __str__(self) -> str:
         return f"{self.release} to {self.repository}"
+
+
+class ModelPush(models.Model):
+    """A request to push a trained model to the Hugging Face Hub, and its result.
+
+    Its job pushes the model card; then a worker, which has the weights, pushes these. `sealed_token` is the encrypted
+    Hub token, emptied when the push ends. `attempt` counts the messages to workers.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="model_pushes")
+    run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="pushes")
+    repository = models.CharField(max_length=200, help_text="OWNER/NAME.")
+    private = models.BooleanField(default=True, help_text="Whether a repository that is not there yet is made private.")
+    licence = models.CharField(max_length=100, blank=True, help_text="Of the model, for its card.")
+    with_weights = models.BooleanField(default=True)
+    sealed_token = models.TextField(blank=True)
+    job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    card_url = models.CharField(max_length=500, blank=True, help_text="URL of the commit with the model card.")
+    attempt = models.PositiveIntegerField(default=0)
+    sent_at = models.DateTimeField(null=True, blank=True, help_text="When a worker was last asked for the weights.")
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    requested_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+    url = models.CharField(max_length=500, blank=True, help_text="URL of the last commit.")
+    error = models.TextField(blank=True, help_text="Why it failed, as a sentence.")
+
+    class Meta:
+        ordering = ("-requested_at", "-pk")
+        verbose_name_plural = "model pushes"
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(finished_at=None) | Q(sealed_token=""), name="no_token_after_the_model_push"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.run} to {self.repository}"
 
 
 class HubDownload(models.Model):

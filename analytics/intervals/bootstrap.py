@@ -63,6 +63,7 @@ ALL_ALIKE = "All resamples give the same value, so there is no interval."
 LEAST_RATERS = 5
 UNRELIABLE = "too few for a reliable interval"
 SMALL = f"Fewer than {FEW_UNITS} questions: {UNRELIABLE}."
+FEW_PEOPLE = f"Fewer than {FEW_UNITS} people: {UNRELIABLE}."
 RARE = f"Fewer than {FEW_OTHERS} answers differ from the commonest one: {UNRELIABLE}."
 
 Method = Literal["percentile", "BCa", "jackknife"]
@@ -279,6 +280,25 @@ def mean_over_units(
         return Interval(None, None, "There is nothing to average.", 0)
     values, counts = np.unique(numbers, return_counts=True)
     return _over_units(lambda draws: draws @ (values / numbers.size), counts, resamples, level, rng)
+
+
+def interval_over_people(
+    statistic: Statistic,
+    people: int,
+    *,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> Interval:
+    """Return the percentile interval of a number, with resampled people and all that is theirs.
+
+    statistic: from draws (resamples x people: how often each person is drawn) to the number of each resample, nan where
+    it is undefined. Undefined for fewer than FEW_UNITS people.
+    """
+    _refuse(resamples, level)
+    if people < FEW_UNITS:
+        return Interval(None, None, FEW_PEOPLE, people)
+    return _over_units(statistic, np.ones(people, dtype=np.int64), resamples, level, rng)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.actions.answering import drafts, live_sessions
 from annotation.actions.arriving.eligibility import find_bars, is_barred
+from annotation.actions.checking.claim_checks import checks_to_leave
+from annotation.actions.checking.place_checks import Place, order_of_seats
 from annotation.actions.launching.reopen_studies import reopen
 from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
 from studies.actions.images import can_be_shown
@@ -18,7 +20,7 @@ BATCH = 1000
 
 
 def open_seats(*, study: Study, surveys: Sequence[Survey], progress: Progress = ignore_progress) -> None:
-    """Create the seats and slots of new surveys, and the decision rows of their questions."""
+    """Create the seats and slots of new surveys, with their checks, and the decision rows of their questions."""
     seats = [
         Seat(study=study, survey=survey, number=number)
         for survey in surveys
@@ -28,20 +30,23 @@ def open_seats(*, study: Study, surveys: Sequence[Survey], progress: Progress = 
     reopen(studies=[study.pk])
     # Of these surveys only: a live study opens them one by one, and must not read all its questions each time.
     asked = SurveyQuestion.objects.filter(survey__in=[survey.pk for survey in surveys])
-    positions: dict[int, list[tuple[int, int, int]]] = {}
-    rows = asked.values_list("survey_id", "question_id", "position", "question__part")
-    for survey, question, position, part in rows.iterator(chunk_size=BATCH):
-        positions.setdefault(survey, []).append((question, position, part))
+    planned: dict[int, list[Place]] = {}
+    columns = ("survey_id", "question_id", "question__part", "question__answers_wanted")
+    rows = asked.order_by("survey_id", "position").values_list(*columns)
+    for survey, question, part, wanted in rows.iterator(chunk_size=BATCH):
+        planned.setdefault(survey, []).append(Place(question, part, wanted))
+    orders = order_of_seats(study=study, surveys=surveys, seats=seats, planned=planned)
+    places = [(seat, orders.get(seat.pk) or planned.get(seat.survey_id, [])) for seat in seats]
     create_in_batches(
         Slot.objects.all(),
         (
-            Slot(seat=seat, question_id=question, position=position, part=part)
-            for seat in seats
-            for question, position, part in positions.get(seat.survey_id, ())
+            Slot(seat=seat, question_id=each.question, position=position, part=each.part, is_check=each.is_check)
+            for seat, asked_here in places
+            for position, each in enumerate(asked_here)
         ),
         size=BATCH,
         stage="Creating places for answers",
-        total=sum(len(positions.get(seat.survey_id, ())) for seat in seats),
+        total=sum(len(asked_here) for _, asked_here in places),
         progress=progress,
     )
     asked = asked.filter(question__decision=None)
@@ -70,7 +75,7 @@ def _slots_for(*, study: Study, annotator: Annotator | None, bars: BarredQuestio
     Without questions that `bars` excludes, that they skipped, whose images are missing, or that are undone. In live
     studies also without questions that they hold or have answered.
     """
-    undone = Question.objects.filter(study=study, undone_at__isnull=False)
+    undone = Question.with_checks.filter(study=study, undone_at__isnull=False)
     slots = Slot.objects.filter(answered_at=None).exclude(question__in=questions_missing_images(study))
     slots = slots.exclude(question__in=undone.values("pk"))
     if bars:
@@ -98,14 +103,16 @@ def _free_seats(
 ) -> tuple[QuerySet[Slot], QuerySet[Seat]]:
     """Return the open slots that `annotator` receives with a seat, and the free seats with at least one of them.
 
-    Except in live studies, a seat with an open question that they hold or have answered is left out. In live studies
-    such questions move to another seat: seats are split there, and one question could keep two people from every seat.
-    seat: only this one, if given.
+    A seat in which only checks are open is free for nobody new. Except in live studies, a seat with an open question
+    that they hold or have answered is left out. In live studies such questions move to another seat: seats are split
+    there, and one question could keep two people from every seat. seat: only this one, if given.
     """
     slots = _slots_for(study=study, annotator=annotator, bars=bars)
-    seats = Seat.objects.filter(Exists(slots.filter(seat=OuterRef("pk"))), study=study, session=None, filled_at=None)
+    # Whoever comes back for the rest of their seat gets it, even if only checks are left.
+    asked = slots.filter(seat=OuterRef("pk"), **({"is_check": False} if seat is None else {}))
+    seats = Seat.objects.filter(Exists(asked), study=study, session=None, filled_at=None)
     if annotator is not None and not live_sessions.may_grow(study):
-        clash = Slot.objects.filter(_is_held_or_answered(annotator), seat=OuterRef("pk"), answered_at=None)
+        clash = Slot.objects.ordinary().filter(_is_held_or_answered(annotator), seat=OuterRef("pk"), answered_at=None)
         seats = seats.exclude(Exists(clash))
     if seat is not None:
         seats = seats.filter(pk=seat.pk)
@@ -146,7 +153,24 @@ def claim(
     if room is not None:
         too_many = slots.filter(seat=taken).order_by("position").values_list("pk", flat=True)[room:]
         _move_to_other_seat(taken, Slot.objects.filter(pk__in=list(too_many)))
-    return slots.filter(seat=taken).update(annotator=annotator)
+    here = slots.filter(seat=taken)
+    if study.design.checks is not None:
+        here = Slot.objects.filter(pk__in=_with_checks(here, session=session, seat=taken, bars=bars))
+    return here.update(annotator=annotator)
+
+
+def _with_checks(slots: QuerySet[Slot], *, session: Session, seat: Seat, bars: BarredQuestions) -> list[int]:
+    """Return the slots that `session` gets: of `slots`, and of the checks in `seat`, those that its annotator can get.
+
+    A check that they have skipped may be exchanged, so that it is not among `slots`.
+    """
+    ordinary = list(slots.filter(is_check=False).values_list("pk", flat=True))
+    undone = Question.with_checks.filter(study=session.study_id, undone_at__isnull=False)
+    checks = Slot.objects.filter(seat=seat, answered_at=None, is_check=True).exclude(question__in=undone)
+    checks = checks.exclude(question__in=questions_missing_images(session.study))
+    given = Slot.objects.filter(pk__in=[*ordinary, *checks.values_list("pk", flat=True)])
+    left = set(checks_to_leave(session=session, given=given, bars=bars))
+    return [pk for pk in given.values_list("pk", flat=True) if pk not in left]
 
 
 def _move_to_other_seat(seat: Seat, moved: QuerySet[Slot]) -> None:
@@ -162,6 +186,8 @@ def _move_to_other_seat(seat: Seat, moved: QuerySet[Slot]) -> None:
     survey = Survey.objects.select_for_update(of=("self",), no_key=True).get(pk=seat.survey_id)
     added = Seat.objects.filter(survey=survey, number__gt=survey.seats_planned)
     room = added.filter(session=None, filled_at=None).exclude(slots__position__in=positions).exclude(pk=seat.pk)
+    # In studies with checks each seat has an order of its own: a question may stand at another position there.
+    room = room.exclude(slots__question__in=list(moved.values_list("question_id", flat=True)))
     into = room.select_for_update(skip_locked=True, of=("self",)).first()
     if into is None:
         number = survey.seats.aggregate(last=Max("number"))["last"] + 1
@@ -177,6 +203,8 @@ def close_if_answered(*, session: Session, now: datetime) -> bool:
     # Lock the seat first: slots in it, of removed answers, may be reopened at this moment.
     held = Seat.objects.select_for_update().filter(session=session, filled_at=None).first()
     unanswered = Slot.objects.filter(seat__session=session, answered_at=None)
+    # A check that nobody holds is asked of nobody: people arrive for questions.
+    unanswered = unanswered.exclude(is_check=True, annotator=None)
     undone = unanswered.filter(annotator=None, question__undone_at__isnull=False)
     if held is not None:
         # Questions that may be restored move to another seat; those whose author withdrew never return.
@@ -192,7 +220,7 @@ def close_if_answered(*, session: Session, now: datetime) -> bool:
 def record_filled_seat(*, session: Session, seat: Seat, now: datetime) -> None:
     """Record `session` as the one that filled `seat`, if the seat is free and nothing in it is open."""
     free = Seat.objects.select_for_update().filter(pk=seat.pk, session=None, filled_at=None).first()
-    if free is not None and not Slot.objects.filter(seat=free, answered_at=None).exists():
+    if free is not None and not Slot.objects.ordinary().filter(seat=free, answered_at=None).exists():
         Seat.objects.filter(pk=free.pk).update(session=session, claimed_at=now, filled_at=now)
 
 

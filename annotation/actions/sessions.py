@@ -6,20 +6,22 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, OperationalError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, Q, QuerySet
 from django.utils.translation import gettext
 
 from annotation.actions import seats
 from annotation.actions.answering import live_sessions, skip_allowance
 from annotation.actions.arriving import admission, lobby, network_places
 from annotation.actions.ending import time_checks
+from annotation.actions.ending.qualification import join_group_if_passed
+from annotation.actions.launching.consent_versions import stored_version
 from annotation.errors import OtherPerson
-from annotation.models import Annotator, Seat, Session, SessionState
+from annotation.models import Annotator, ConsentAgreement, Seat, Session, SessionState
 from annotation.models.sessions import OPEN_STATES, SESSION_TRANSITIONS
 from annotation.recruitment.base import Entry, normalize_id
 from background.sealed_secrets import CannotUnseal
 from studies.actions.events import Actor, What, record
-from studies.models import Study, StudyState
+from studies.models import ConsentVersion, Study, StudyState
 
 logger = logging.getLogger(__name__)
 
@@ -250,7 +252,9 @@ def can_revive(*, session: Session, now: datetime) -> bool:
 
 
 def _may_continue(session: Session) -> bool:
-    if session.study.state == StudyState.CLOSED or session.annotator.blocked:
+    if session.study.state == StudyState.CLOSED:
+        return False
+    if admission.is_blocked(study=session.study, annotator=session.annotator):
         return False
     return not admission.has_taken_part(study=session.study, annotator=session.annotator)
 
@@ -311,6 +315,8 @@ def move(*, session: Session, to: SessionState, now: datetime, **fields: Any) ->
     if moved:
         if ended:
             time_checks.check_times(session=session)
+        if to == SessionState.FINISHED:
+            join_group_if_passed(session=session, now=now)
         session.refresh_from_db()
     return bool(moved)
 
@@ -343,14 +349,47 @@ def end_sessions_from_network(*, session: Session, by: Actor, now: datetime) -> 
     return sum(end_early(session=each, to=SessionState.RETURNED, by=by, now=now) for each in list(found.order_by("pk")))
 
 
-def consent(*, session: Session, agreed: bool, now: datetime) -> None:
-    if session.state != SessionState.CONSENT:
+@transaction.atomic
+def consent(*, session: Session, agreed: bool, now: datetime, version: int | None = None) -> None:
+    """Store whether the annotator agrees to the latest consent text, or to a changed one; then they go on.
+
+    version: the number of the text that they saw, None for the latest. Agreement to an older text is not stored: the
+    page shows the latest. Whoever declines a changed text leaves with their answers kept.
+    """
+    if not session.awaits_consent:
         return
-    if agreed:
+    if not agreed:
+        # Whoever has filled their seat is paid for it.
+        is_done = live_sessions.has_filled_first_seat(session)
+        leave(session=session, to=SessionState.FINISHED if is_done else SessionState.NO_CONSENT, now=now)
+        return
+    latest = stored_version(study=session.study, now=now)
+    if latest is not None and version is not None and version != latest.number:
+        return
+    before = (session.consent_id, session.consented_at)
+    given = {"consent": latest, "consented_at": now, "asks_consent": False}
+    if session.state == SessionState.CONSENT:
         lease_until = now + lease_of(session.study)
-        move(session=session, to=SessionState.INSTRUCTIONS, now=now, consented_at=now, lease_until=lease_until)
-    else:
-        leave(session=session, to=SessionState.NO_CONSENT, now=now)
+        move(session=session, to=SessionState.INSTRUCTIONS, now=now, lease_until=lease_until, **given)
+        _keep_agreements(session, before)
+        return
+    # A newer text may have come just now.
+    newer = ConsentVersion.objects.filter(study=session.study_id, number__gt=latest.number if latest else 0)
+    asked = Session.objects.filter(~Exists(newer), pk=session.pk, asks_consent=True)
+    asked.update(**given, last_seen_at=now)
+    session.refresh_from_db()
+    _keep_agreements(session, before)
+
+
+def _keep_agreements(session: Session, before: tuple[int | None, datetime | None]) -> None:
+    """Store that the session agreed to its consent text, and to the one `before`, which an older Lineup did not."""
+    given = [before, (session.consent_id, session.consented_at)]
+    rows = [
+        ConsentAgreement(session=session, version_id=version, at=at)
+        for version, at in given
+        if version is not None and at is not None
+    ]
+    ConsentAgreement.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def give_up(*, session: Session, now: datetime) -> None:

@@ -1,14 +1,19 @@
+from annotation.models.consents import ConsentAgreement
 from annotation.models.panel import LinkRequest, PanelMember
 from annotation.models.payments import Payment
 from annotation.models.people import Annotator, EntryEvent, GroupMember, Removal
+from annotation.models.person_records import Block, PersonMessage, PersonNote
 from annotation.models.prolific import ProlificAccount, ProlificStudy, ReceivedWebhook, Submission
 from annotation.models.responses import AnswerNotice, Decision, Draft, PracticeAnswer, Report, Response, Skip
 from annotation.models.seats import Seat, Slot
+from annotation.models.session_flags import SessionFlag
 from annotation.models.sessions import Identity, Session, SessionState
 
 __all__ = [
     "Annotator",
     "AnswerNotice",
+    "Block",
+    "ConsentAgreement",
     "Decision",
     "Draft",
     "EntryEvent",
@@ -17,6 +22,8 @@ __all__ = [
     "LinkRequest",
     "PanelMember",
     "Payment",
+    "PersonMessage",
+    "PersonNote",
     "PracticeAnswer",
     "ProlificAccount",
     "ProlificStudy",
@@ -26,6 +33,7 @@ __all__ = [
     "Response",
     "Seat",
     "Session",
+    "SessionFlag",
     "SessionState",
     "Skip",
     "Slot",

@@ -1,4 +1,5 @@
 from django.db import models
+from django.utils import timezone
 
 from annotation.models.provider_ids import EncryptedId, EncryptedIdQuerySet
 from studies.models import Project, Study
@@ -94,12 +95,38 @@ class Removal(models.Model):
         return f"{self.annotator_id} {self.why} from {self.project_id}"
 
 
+class GroupMemberQuerySet(models.QuerySet["GroupMember"]):
+    def in_force(self) -> "GroupMemberQuerySet":
+        """Return the memberships that have not expired, by the clock of the server, of people who are not excluded."""
+        unexpired = models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now())
+        return self.filter(unexpired, suspended_at=None)
+
+
 class GroupMember(models.Model):
-    """The membership of a person in a group of a project, which studies may require; they may not have come yet."""
+    """The membership of a person in a group of a project, which studies may require; they may not have come yet.
+
+    Members are declared by a researcher, without an expiry, or have passed a qualification study.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="group_members")
     group = models.CharField(max_length=50)
     annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="memberships")
+    source = models.ForeignKey(
+        Study,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The qualification study that they passed last. Null: declared by a researcher.",
+    )
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="From then on it counts nowhere. Null: never.")
+    suspended_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When the person was excluded. It counts nowhere until they are included again.",
+    )
+
+    objects = GroupMemberQuerySet.as_manager()
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("project", "group", "annotator"), name="in_a_group_once"),)

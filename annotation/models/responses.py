@@ -11,13 +11,21 @@ from annotation.models.sessions import Session
 from studies.models import PracticeQuestion, Question, Study
 
 
-def counts(path: str = "") -> models.Q:
-    """Select counted answers: current, in a slot, with neither their question nor their author removed.
+def stands(path: str = "") -> models.Q:
+    """Select answers that are current, in a slot, with neither their question nor their author removed.
 
-    The only definition behind every number. Practice answers are not responses. path: leads from the filtered row to
-    its responses, such as "responses__".
+    These are the counted answers and the answers to checks. Practice answers are not responses. path: leads from the
+    filtered row to its responses, such as "responses__".
     """
     return models.Q(**{f"{path}is_current": True, f"{path}slot__isnull": False, f"{path}left_out": ""})
+
+
+def counts(path: str = "") -> models.Q:
+    """Select counted answers: those that stand, without answers to checks.
+
+    The only definition behind every number. path: as for `stands`.
+    """
+    return stands(path) & models.Q(**{f"{path}is_check": False})
 
 
 def took_ms() -> models.Case:
@@ -56,6 +64,14 @@ class ResponseQuerySet(models.QuerySet["Response"]):
         """Return the counted answers, as defined by `counts`."""
         return self.filter(counts())
 
+    def standing(self) -> "ResponseQuerySet":
+        """Return the counted answers and the answers to checks, as defined by `stands`."""
+        return self.filter(stands())
+
+    def checks(self) -> "ResponseQuerySet":
+        """Return the answers to checks that stand; they count nowhere."""
+        return self.standing().filter(is_check=True)
+
     def counted_in(self, study: Study) -> "ResponseQuerySet":
         """Return the counted answers of `study`, unordered."""
         return self.counted().filter(study=study).order_by()
@@ -78,9 +94,10 @@ class Response(NumberedRow):
     `unmeasured` is why, if known).
     """
 
-    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="responses")
+    # Each index costs an answer time. One of those below begins with each key that has none of its own.
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, db_index=False, related_name="responses")
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="responses")
-    session = models.ForeignKey(Session, on_delete=models.PROTECT, related_name="responses")
+    session = models.ForeignKey(Session, on_delete=models.PROTECT, db_index=False, related_name="responses")
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="responses")
     slot = models.ForeignKey(
         Slot,
@@ -99,6 +116,9 @@ class Response(NumberedRow):
         default="",
         db_default="",
         help_text="Why it counts nowhere, because of the person who gave it or of its question.",
+    )
+    is_check = models.BooleanField(
+        default=False, db_default=False, help_text="Whether its question is a check: then it counts nowhere."
     )
     submission_id = models.UUIDField(help_text="Made by the page for one press of Send, so that a repeat is known.")
     browser = models.UUIDField(
@@ -185,9 +205,14 @@ class Response(NumberedRow):
         return (claimed if self.possible_ms is None else min(claimed, self.possible_ms)) / 1000
 
     @property
+    def does_stand(self) -> bool:
+        """Whether `stands` selects it."""
+        return self.is_current and self.slot_id is not None and not self.left_out
+
+    @property
     def is_counted(self) -> bool:
         """Whether `counts` selects it."""
-        return self.is_current and self.slot_id is not None and not self.left_out
+        return self.does_stand and not self.is_check
 
 
 class AnswerNotice(NumberedRow):
@@ -231,7 +256,7 @@ class AnswerNotice(NumberedRow):
 class Draft(NumberedRow):
     """A draft of the answer to an open question; only its author sees it, and it is deleted with the answer."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="drafts")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="drafts")
     slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="drafts")
     fields: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(
         help_text="What the form holds, by the names of its fields."
@@ -339,7 +364,7 @@ class Decision(models.Model):
         ACCEPTED = "accepted", "Accepted"
         REJECTED = "rejected", "Rejected"
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="decisions")
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, db_index=False, related_name="decisions")
     question = models.OneToOneField(Question, on_delete=models.CASCADE, related_name="decision")
     rule = models.CharField(max_length=50)
     state = models.CharField(max_length=10, choices=State.choices, default=State.UNDECIDED)

@@ -43,18 +43,22 @@ class Seat(models.Model):
         return f"seat {self.number} of survey {self.survey_id}"
 
 
-# Slots of places that are not filled yet, whose answers are still to come.
-IS_TO_COME = models.Q(answered_at=None, seat__filled_at=None, question__undone_at=None)
+# Slots of places that are not filled yet, whose answers are still to come. Checks are not counted.
+IS_TO_COME = models.Q(answered_at=None, seat__filled_at=None, question__undone_at=None, is_check=False)
 
 
 class SlotQuerySet(models.QuerySet["Slot"]):
+    def ordinary(self) -> "SlotQuerySet":
+        """Leave out the slots of checks, which no number counts."""
+        return self.filter(is_check=False)
+
     def still_asked(self) -> "SlotQuerySet":
         """Leave out unanswered slots of undone questions."""
         return self.exclude(answered_at=None, question__undone_at__isnull=False)
 
     def wanted(self) -> "SlotQuerySet":
-        """Return the slots whose answer counts or is still wanted, without questions that were taken out."""
-        return self.still_asked().filter(question__taken_out_at=None)
+        """Return the slots whose answer counts or is still wanted, without checks and questions that were taken out."""
+        return self.ordinary().still_asked().filter(question__taken_out_at=None)
 
     def to_come(self) -> "SlotQuerySet":
         return self.filter(IS_TO_COME)
@@ -68,10 +72,13 @@ class Slot(models.Model):
     withdraws, or a researcher takes it out.
     """
 
-    seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="slots")
+    seat = models.ForeignKey(Seat, on_delete=models.CASCADE, db_index=False, related_name="slots")
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="slots")
     position = models.PositiveIntegerField(help_text="From 0, within the seat.")
     part = models.PositiveSmallIntegerField(default=0, help_text="The part of the survey, as its question has it.")
+    is_check = models.BooleanField(
+        default=False, db_default=False, help_text="Whether its question is a check, as the question has it."
+    )
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, null=True, blank=True, related_name="slots")
     answered_at = models.DateTimeField(null=True, blank=True)
     withdrawn_from = models.ForeignKey(

@@ -4,7 +4,8 @@ from django.db import models
 
 from annotation.models.people import Annotator, NumberedRow
 from annotation.models.provider_ids import EncryptedId, EncryptedIdQuerySet
-from studies.models import Outcome, Study
+from annotation.simulation_ids import is_simulated
+from studies.models import ConsentVersion, Outcome, Study
 
 if TYPE_CHECKING:
     from annotation.models.seats import Seat
@@ -44,11 +45,12 @@ LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED}) | REMOVING
 # The life of a session: state -> possible next states; none after any other state.
 SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.CONSENT: LEAVING | {S.INSTRUCTIONS, S.NO_CONSENT},
-    S.INSTRUCTIONS: LEAVING | {S.PRACTICE, S.WAITING, S.WORKING},
-    S.PRACTICE: LEAVING | {S.WAITING, S.WORKING, S.FAILED_CHECKS, S.LEFT_OUT},
+    # After the consent page, no consent means that the annotator declined a changed text.
+    S.INSTRUCTIONS: LEAVING | {S.PRACTICE, S.WAITING, S.WORKING, S.NO_CONSENT},
+    S.PRACTICE: LEAVING | {S.WAITING, S.WORKING, S.FAILED_CHECKS, S.LEFT_OUT, S.NO_CONSENT},
     # A waiting session holds no seat, or has filled its seats and waits for more questions.
-    S.WAITING: LEAVING | {S.WORKING, S.WAITED, S.FINISHED, S.LEFT_OUT},
-    S.WORKING: LEAVING | {S.WAITING, S.FINISHED, S.LEFT_OUT},
+    S.WAITING: LEAVING | {S.WORKING, S.WAITED, S.FINISHED, S.LEFT_OUT, S.NO_CONSENT},
+    S.WORKING: LEAVING | {S.WAITING, S.FINISHED, S.LEFT_OUT, S.NO_CONSENT},
     # A late annotator continues where they were if their seat is free, or stops.
     S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WAITING, S.WORKING, S.GIVEN_UP}) | REMOVING,
 }
@@ -90,7 +92,7 @@ class Session(EncryptedId, NumberedRow):
     id_purpose = "submission"
 
     token = models.CharField(max_length=64, unique=True)
-    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="sessions")
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, db_index=False, related_name="sessions")
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="sessions")
     provider = models.CharField(max_length=20)
     provider_study_id = models.CharField(max_length=200, blank=True)
@@ -123,7 +125,22 @@ class Session(EncryptedId, NumberedRow):
         default=1, help_text="The round it is in, of all that its annotator has in the study."
     )
     arrived_at = models.DateTimeField()
-    consented_at = models.DateTimeField(null=True, blank=True)
+    consented_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its annotator agreed to the consent text, the last time."
+    )
+    consent = models.ForeignKey(
+        ConsentVersion,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="sessions",
+        help_text="The text that its annotator agreed to last. Null: none, or not stored by older versions.",
+    )
+    asks_consent = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether its annotator is shown a changed consent text before the next question.",
+    )
     first_question_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField()
     lease_until = models.DateTimeField(help_text="When its seat is given to somebody else, unless it has ended.")
@@ -182,12 +199,19 @@ class Session(EncryptedId, NumberedRow):
         indexes = (
             models.Index(fields=("lease_until",), condition=models.Q(ended_at=None), name="open_sessions_by_lease"),
             models.Index(fields=("study", "network"), condition=~models.Q(network=""), name="sessions_of_a_network"),
+            # Every page of a project asks whether it has any.
+            models.Index(fields=("study",), condition=is_simulated(), name="simulated_sessions_of_a_study"),
         )
 
     @property
     def provider_session_id(self) -> str:
         """The provider's id of the session; "" if it was deleted. Raises CannotUnseal."""
         return self.open_id()
+
+    @property
+    def awaits_consent(self) -> bool:
+        """Whether its next page is the consent page: at the beginning, or because the text has changed."""
+        return self.state == SessionState.CONSENT or (self.asks_consent and self.state in OPEN_STATES)
 
     @property
     def has_unlikely_times(self) -> bool:

@@ -6,7 +6,6 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
 from annotation.errors import AnnotationError, TooManyAtOnce
@@ -17,6 +16,8 @@ from annotation.pages import session_urls
 from annotation.views.compression import compress
 
 P = ParamSpec("P")
+# As Django's never_cache, without the date that it writes for browsers of the last century.
+NEVER_CACHED = "max-age=0, no-cache, no-store, must-revalidate, private"
 
 
 def wants_json(request: HttpRequest) -> bool:
@@ -56,13 +57,13 @@ def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) ->
 
     @in_readers_language
     @csrf_exempt
-    @never_cache
     @wraps(view)
     def wrapper(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         try:
             response = view(request, *args, **kwargs)
         except AnnotationError as error:
             response = problem_response(request, error)
+        response.headers["Cache-Control"] = NEVER_CACHED
         compress(request, response)
         return response
 

@@ -8,7 +8,9 @@ from django.views.decorators.http import require_POST
 
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session, practice, responses
+from annotation.actions.launching import consent_versions
 from annotation.errors import BadAnswer
+from annotation.forms import read_id
 from annotation.models import Session, SessionState
 from annotation.money import format_practice_pay
 from annotation.views.guards import session_view
@@ -20,8 +22,11 @@ PART_NUMBERS = {str(number) for number in range(9)}
 
 def show_consent(request: HttpRequest, session: Session) -> HttpResponse:
     design = session.study.design
-    consent = render_headed(design.consent)
+    version = consent_versions.latest_version(session.study)
+    consent = render_headed(version.text if version else design.consent)
     extra = {
+        "consent_version": version.number if version else 1,
+        "is_asked_again": session.state != SessionState.CONSENT,
         "consent_heading": consent.heading,
         "consent_html": consent.body,
         "records_writing": design.records_writing,
@@ -60,9 +65,12 @@ def consent(request: HttpRequest, session: Session) -> HttpResponse:
     now = timezone.now()
     # Consent after the lease is over still counts.
     session = sessions.resume(session=session, now=now)
-    if agree == "no" and not is_sure and session.state == SessionState.CONSENT:
-        return render(request, "annotation/no_consent.html", context(session))
-    sessions.consent(session=session, agreed=agree == "yes", now=now)
+    if agree == "no" and not is_sure and session.awaits_consent:
+        extra = {"has_answers": session.questions_answered > 0}
+        return render(request, "annotation/no_consent.html", context(session) | extra)
+    # Pages of versions before consent texts had numbers show the first.
+    version = read_id(request.POST.get("version", "1")) or 1
+    sessions.consent(session=session, agreed=agree == "yes", version=version, now=now)
     return redirect_to_session(session)
 
 

@@ -43,9 +43,9 @@ def page(request: HttpRequest, session: Session) -> HttpResponse:
 
 
 def _page(request: HttpRequest, session: Session) -> HttpResponse:
+    if session.awaits_consent:
+        return show_consent(request, session)
     match SessionState(session.state):
-        case SessionState.CONSENT:
-            return show_consent(request, session)
         case SessionState.INSTRUCTIONS:
             return show_instructions(request, session)
         case SessionState.PRACTICE:
@@ -194,7 +194,7 @@ def _answer_json(
     }
     if result.unseen_notices:
         body["notices"] = notices_html(Session.objects.select_related("study").get(token=token))
-    if result.state != SessionState.WORKING or _is_page_outdated(result, sent):
+    if result.state != SessionState.WORKING or result.asks_consent or _is_page_outdated(result, sent):
         body["go"] = session_urls(token)["page"]
         return body
     following = result.following

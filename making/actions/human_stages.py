@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from analytics.outcomes import Outcome
 from annotation.actions.launching.extend_study import add_instances, why_no_new_instances
@@ -95,7 +95,8 @@ def _can_be_extended(study: Study, *, are_all_made: bool) -> bool:
     """Whether enough instances wait for a whole survey; for any survey, if no more are made."""
     if why_no_new_instances(study):
         return False
-    unasked = selected_instances(study).exclude(pk__in=Question.objects.filter(study=study).values("instance"))
+    asked = Question.objects.filter(study=study, instance=OuterRef("pk"))
+    unasked = selected_instances(study).filter(~Exists(asked))
     design = study.design
     return unasked.count() >= (1 if are_all_made else max(1, design.surveys.size // design.questions_per_instance))
 

@@ -144,12 +144,18 @@ def open_small(sha256: str) -> Picture.Image:
 
 def embed_readable(names: Sequence[str], embedding: Embedding) -> dict[str, Vectors]:
     """Return the vectors of those images that can be read, by name."""
+    pictures = readable(names)
+    return dict(zip(pictures, embedding.embed(list(pictures.values())), strict=True))
+
+
+def readable(names: Sequence[str]) -> dict[str, Picture.Image]:
+    """Return those images that can be read, in the size that people see, by name."""
     # Not by the feeder: to find the rendition asks the database, which its threads must not.
     pictures = {}
     for name in names:
         with suppress(NoPicture):
             pictures[name] = open_small(name)
-    return dict(zip(pictures, embedding.embed(list(pictures.values())), strict=True))
+    return pictures
 
 
 def _compare(job: RunningJob, project: Project, embedding: Embedding) -> None:

@@ -114,7 +114,7 @@ def request_offered_run(
 
 def models_offered(project: Project) -> list[str]:
     """Return the models that pages and scripts may run: those of the site, and those trained on the project."""
-    trained = TrainedWeights.objects.filter(project=project).values_list("spec", flat=True)
+    trained = TrainedWeights.objects.filter(project=project, deleted_at=None).values_list("spec", flat=True)
     return [*settings.MODELS_OFFERED, *trained]
 
 

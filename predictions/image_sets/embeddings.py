@@ -24,6 +24,25 @@ _SIDE, _CELLS, _DIRECTIONS = 64, 8, 8
 _FLAT = 10 / 255
 
 
+_BRIGHTNESS = np.array([0.299, 0.587, 0.114])
+
+
+def _windows() -> tuple[tuple[float, float, float, float], ...]:
+    """Return the whole image, and windows of four sizes at evenly spaced places."""
+    found = [(0.0, 0.0, 0.0, 0.0)]
+    for size, steps in ((0.92, 2), (0.84, 3), (0.76, 4), (0.69, 5)):
+        places = [place * (1 - size) / (steps - 1) for place in range(steps)]
+        found += [(left, top, 1 - size - left, 1 - size - top) for top in places for left in places]
+    return tuple(found)
+
+
+# What is cut off at the left, top, right and bottom, as shares of the width and the height.
+WINDOWS = _windows()
+
+
+GAINS = (1.2, 1.35, 1.5, 1.75)
+
+
 class NoEmbedding(Exception):
     """The image embedding does not exist; the message is for people and says what to do."""
 
@@ -60,6 +79,34 @@ class ColourAndGradient:
         colours = _by_cell(pixels).mean(axis=2) - 0.5
         both = np.concatenate([_of_length_one(colours.ravel()), _of_length_one(_edges(pixels).ravel())])
         return _of_length_one(both)
+
+    def mirrored(self, vectors: Vectors) -> Vectors:
+        """Return the vectors of the same images mirrored left to right, in rows."""
+        colours, edges = _halves(vectors)
+        turned = edges[:, :, ::-1][..., -np.arange(_DIRECTIONS) % _DIRECTIONS]
+        return _joined(colours[:, :, ::-1], turned)
+
+    def levelled(self, vectors: Vectors) -> Vectors:
+        """Return vectors that are the same whatever the colour, the brightness and the contrast of images, in rows."""
+        grey, edges = _grey_halves(vectors)
+        return _joined(np.repeat(grey / np.float32(np.sqrt(3)), 3, axis=-1), edges)
+
+    def layout(self, vectors: Vectors) -> Vectors:
+        """Return `levelled` vectors with fewer directions of edges, which are quicker to compare."""
+        grey, edges = _grey_halves(vectors)
+        coarse = edges.reshape(len(edges), _CELLS // 2, 2, _CELLS // 2, 2, _DIRECTIONS).sum(axis=(2, 4))
+        return _joined(grey, _half_length(coarse))
+
+    def brighter(self, pictures: Sequence[Image.Image]) -> Vectors:
+        """Return the vectors of each image made brighter by `GAINS`, shape (images, gains, dimensions).
+
+        The brightest places lose what they show, so `levelled` alone does not tell.
+        """
+        return np.stack([self.embed([_brighten(each, gain) for gain in GAINS]) for each in pictures])
+
+    def windows(self, pictures: Sequence[Image.Image]) -> Vectors:
+        """Return the `layout` of the `WINDOWS` of each image, shape (images, windows, dimensions)."""
+        return np.stack([self.layout(self.embed([_crop(each, edges) for edges in WINDOWS])) for each in pictures])
 
 
 def embed_each(
@@ -121,9 +168,43 @@ def embedding_of(spec: str) -> Embedding:
     return ModelEmbedding(model)
 
 
+def _halves(vectors: Vectors) -> tuple[Vectors, Vectors]:
+    """Return colours and edges of vectors in rows, by row and column of their cells."""
+    colours = vectors[:, : _CELLS * _CELLS * 3].reshape(-1, _CELLS, _CELLS, 3)
+    return colours, vectors[:, _CELLS * _CELLS * 3 :].reshape(-1, _CELLS, _CELLS, _DIRECTIONS)
+
+
+def _grey_halves(vectors: Vectors) -> tuple[Vectors, Vectors]:
+    """Return the brightness of each cell around its mean, and edges, both halves of a vector of length 1."""
+    colours, edges = _halves(vectors)
+    grey = (colours @ _BRIGHTNESS.astype(np.float32))[..., None]
+    return _half_length(grey - grey.mean(axis=(1, 2), keepdims=True)), edges
+
+
+def _half_length(parts: Vectors) -> Vectors:
+    """Scale parts of vectors so that each is half of a vector of length 1, squared; none where there is nothing."""
+    lengths = np.sqrt(2 * (parts**2).sum(axis=(1, 2, 3), keepdims=True))
+    return np.asarray(np.divide(parts, lengths, out=np.zeros_like(parts), where=lengths > 1e-6), np.float32)
+
+
+def _joined(colours: Vectors, edges: Vectors) -> Vectors:
+    return np.concatenate([colours.reshape(len(colours), -1), edges.reshape(len(edges), -1)], axis=1)
+
+
+def _crop(picture: Image.Image, edges: tuple[float, ...]) -> Image.Image:
+    left, top, right, bottom = edges
+    width, height = picture.size
+    box = (left * width, top * height, (1 - right) * width, (1 - bottom) * height)
+    return picture.crop((round(box[0]), round(box[1]), round(box[2]), round(box[3])))
+
+
+def _brighten(picture: Image.Image, gain: float) -> Image.Image:
+    return picture.convert("RGB").point([min(255, round(gain * level)) for level in range(256)] * 3)
+
+
 def _edges(pixels: _Numbers) -> _Numbers:
     """Return the strength of each cell's edges by direction, each cell normalized to length 1 unless it is flat."""
-    brightness = pixels @ np.array([0.299, 0.587, 0.114])
+    brightness = pixels @ _BRIGHTNESS
     down, right = np.gradient(brightness)
     strength = np.hypot(down, right)
     # An edge between two directions counts for both, so that noise cannot move it from one to the other.

@@ -18,6 +18,7 @@ class TrainedWeights(models.Model):
         default=dict, help_text="How they came to be: data, recipe, options, base, seed, result."
     )
     trained_at = models.DateTimeField()
+    deleted_at = models.DateTimeField(null=True, blank=True, help_text="When their file was; the mark stays.")
 
     class Meta:
         ordering = ("trained_at", "id")

@@ -1,10 +1,10 @@
 """Progress of model runs: speed of the workers, and estimated time left."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import RowNumber
@@ -18,6 +18,8 @@ from studies.wording import format_time_left
 LOOKED_BACK = timedelta(minutes=5)
 PROBLEMS_SHOWN = 10
 AGAIN_SHOWN = 20
+# Of more predictions, a page shows the numbers that were stored last.
+MOST_COUNTED_AT_ONCE = 20_000
 _COUNTED = Q(problem="")
 _AGAIN = Q(conditions__in=Conditions.objects.filter(details__has_key="again"))
 
@@ -112,34 +114,84 @@ class ModelSummary:
         return self.again - len(self.asked_again)
 
 
-def models_of(project: Project) -> list[ModelSummary]:
-    """Return the models of a project by name, with the numbers of their predictions; at most eleven queries.
+@dataclass(frozen=True)
+class PredictionCounts:
+    """How many predictions a model has: all, and those of the sorts of `ModelSummary`.
+
+    asked_again: the first questions that were scored twice. problems: the most frequent ones.
+    """
+
+    all: int = 0
+    declared: int = 0
+    mismatched: int = 0
+    again: int = 0
+    asked_again: Sequence[str] = ()
+    problems: Sequence[tuple[str, int]] = ()
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> Self:
+        problems = [(problem, count) for problem, count in stored["problems"]]
+        return cls(**{**stored, "problems": problems})
+
+
+def prediction_counts(project: Project) -> dict[int, PredictionCounts]:
+    """Return the id of each model of `project` -> its numbers of predictions; at most seven queries.
 
     Those of which there may be many are counted in indexes alone.
     """
     models = list(Model.objects.filter(project=project))
-    latest = _latest(project)
-    unscored = _unscored(project)
     all_of_them, declared = _count(models, Q()), _count(models, Q(content_hash="") & _COUNTED)
     # Most projects have none of these, and looking for them reads every prediction.
     mismatched = _count(models, ~_COUNTED)
     again = _count(models, _AGAIN & _COUNTED) if Conditions.objects.filter(details__has_key="again").exists() else {}
     problems = _mismatches(project) if mismatched else {}
     asked_again = _repeated_questions(project) if again else {}
-    return [
-        ModelSummary(
-            model,
-            verified=all_of_them.get(model.pk, 0) - declared.get(model.pk, 0) - mismatched.get(model.pk, 0),
+    return {
+        model.pk: PredictionCounts(
+            all=all_of_them.get(model.pk, 0),
             declared=declared.get(model.pk, 0),
+            mismatched=mismatched.get(model.pk, 0),
             again=again.get(model.pk, 0),
             asked_again=asked_again.get(model.pk, []),
-            mismatched=mismatched.get(model.pk, 0),
             problems=problems.get(model.pk, [])[:PROBLEMS_SHOWN],
-            asked=all_of_them.get(model.pk, 0) + unscored.get(model.pk, 0),
-            latest=latest.get(model.pk),
         )
         for model in models
-    ]
+    }
+
+
+def has_many_predictions(project: Project) -> bool:
+    """Whether counting the predictions of `project` takes too long for a request."""
+    # The first that is too many.
+    some = Prediction.objects.filter(model__in=Model.objects.filter(project=project)).order_by()
+    return some.values("pk")[MOST_COUNTED_AT_ONCE:][:1].exists()
+
+
+def models_of(project: Project, counts: Mapping[int, PredictionCounts] | None = None) -> list[ModelSummary]:
+    """Return the models of a project by name, with the numbers of their predictions.
+
+    counts: those of `prediction_counts`, which are counted if they are not given.
+    """
+    models = list(Model.objects.filter(project=project))
+    latest = _latest(project)
+    unscored = _unscored(project)
+    counts = prediction_counts(project) if counts is None else counts
+    found = []
+    for model in models:
+        of_one = counts.get(model.pk, PredictionCounts())
+        found.append(
+            ModelSummary(
+                model,
+                verified=of_one.all - of_one.declared - of_one.mismatched,
+                declared=of_one.declared,
+                again=of_one.again,
+                asked_again=of_one.asked_again,
+                mismatched=of_one.mismatched,
+                problems=of_one.problems,
+                asked=of_one.all + unscored.get(model.pk, 0),
+                latest=latest.get(model.pk),
+            )
+        )
+    return found
 
 
 def _latest(project: Project) -> dict[int, Prediction]:

@@ -4,6 +4,7 @@ Importing this module does not import torch.
 """
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -22,6 +23,11 @@ T = TypeVar("T", bound=Any)
 BATCH_ON_GPU, BATCH_ON_CPU = 256, 16
 # The largest relative rounding error of 16-bit types: half a unit in the last place, of 11 bits and of 8.
 ROUNDING: Mapping[str, float] = {"float16": 2**-11, "bfloat16": 2**-8}
+# What torch says on a CPU that is out of memory: its allocator (by operating system), C++, and oneDNN, whose "could not
+# create a primitive descriptor" means something else.
+SHORT_MEMORY = re.compile(
+    r"not enough memory|can't allocate memory|bad_?alloc|could not create a (memory\b|primitive\b(?! descriptor))"
+)
 
 
 def device_of_this_machine() -> Any:
@@ -271,10 +277,18 @@ def report_short_memory() -> Iterator[None]:
 
     try:
         yield
-    except torch.cuda.OutOfMemoryError as error:
-        torch.cuda.empty_cache()
+    except (MemoryError, RuntimeError) as error:
+        if not is_short_memory(error):
+            raise
+        if isinstance(error, torch.cuda.OutOfMemoryError):
+            torch.cuda.empty_cache()
         raise OutOfMemory from error
-    except RuntimeError as error:
-        if "not enough memory" in str(error) or "can't allocate memory" in str(error):
-            raise OutOfMemory from error
-        raise
+
+
+def is_short_memory(error: BaseException | None) -> bool:
+    """Tell whether torch, or Python, raised an error because memory is short."""
+    import torch
+
+    if isinstance(error, torch.cuda.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and SHORT_MEMORY.search(str(error)) is not None

@@ -4,7 +4,7 @@ They are computed in the background, stored with the time of their data, and com
 after a change.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,9 +17,11 @@ from background.jobs import cancel, request_job
 from background.models import UNFINISHED, Job, JobState
 from background.work import RunningJob, Work
 from predictions.models import Prediction
+from predictions.queries.progress import prediction_counts
 from results.actions.pseudonyms import name_annotators
 from results.actions.reports import named_facts
 from results.actions.update_instance_stats import count_figures
+from results.exporting.model_card import scores_by_model
 from results.models import InstanceFigures, KeptNumbers, StoredChart
 from results.queries.exports.export_rows import rating_summaries
 from results.queries.instances.disagreements import DISAGREE, different_answers
@@ -31,7 +33,7 @@ from results.queries.reports.answers import answer_details, answer_times, facts_
 from results.queries.reports.label_spaces import label_spaces, with_all_labels
 from results.queries.studies.activity import study_activity
 from results.queries.studies.navigation import FrameNumbers
-from results.queries.studies.overview import count_totals, read_answers, read_spending
+from results.queries.studies.overview import CardNumbers, Totals, count_totals, read_answers, read_spending
 from results.queries.studies.progress import paid_sessions, study_progress
 from results.queries.studies.questions import question_orders
 from results.reports.base import Chart, Report, Table
@@ -51,7 +53,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 200
 
 # Raised when the stored form or its meaning changes, so that older statistics are recomputed and not misread.
-FORM = "25"
+FORM = "28"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -122,6 +124,32 @@ def stored_frame_numbers(project: Project) -> FrameNumbers | None:
         return None
     as_of, answers, spending = row
     return FrameNumbers(read_answers(answers), read_spending(spending), as_of)
+
+
+def large_projects(projects: QuerySet[Project]) -> list[Project]:
+    """Return those of `projects` that have so many questions or instances that counting takes too long for a request.
+
+    As `takes_long_to_count`, in one query, for projects whose answers are not known.
+    """
+    questions = Question.objects.filter(study__project=OuterRef("pk")).order_by().values("pk")
+    instances = Instance.objects.filter(project=OuterRef("pk")).order_by().values("pk")
+    question, instance = questions[MADE_AT_ONCE // 4 :][:1], instances[MADE_AT_ONCE:][:1]
+    return list(projects.filter(Exists(question) | Exists(instance)))
+
+
+def stored_card_numbers(projects: Collection[Project]) -> dict[int, CardNumbers]:
+    """Return the id of each of `projects` -> the numbers that were stored last; without those that have none."""
+    if not projects:
+        return {}
+    kept = KeptNumbers.objects.filter(project__in=projects, page=Page.INSTANCES, fingerprint__startswith=f"{FORM} ")
+    found = {}
+    for project, as_of, counts, stored in kept.values_list("project", "as_of", "content__counts", "content__totals"):
+        if as_of is None or stored is None:
+            continue
+        totals = Totals.read(stored)
+        answers = sum(each.given for each in totals.answers.values())
+        found[project] = CardNumbers(as_of, sum(counts), answers, totals.dataset, totals.asked, totals.conflicts.final)
+    return found
 
 
 def has_news(project: Project, *, since: datetime, now: datetime) -> bool:
@@ -276,9 +304,10 @@ def _plain_annotators(study: Study) -> dict[str, Any]:
 
 
 def _plain_results(report: Report) -> dict[str, Any]:
-    """Return the cards of a project's report, and of each model how often it is right, as JSON."""
+    """Return the cards of a project's report, of each model how often it is right, and its scores, as JSON."""
     shares = {model: asdict(share) for model, share in model_shares(report).items()}
-    return {"cards": plain_cards(page_cards(report)), "models": shares}
+    scores = {model: [one.to_plain() for one in found] for model, found in scores_by_model(report).items()}
+    return {"cards": plain_cards(page_cards(report)), "models": shares, "scores": scores}
 
 
 _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
@@ -293,5 +322,8 @@ _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
     Page.PROJECT_PEOPLE: lambda project: {
         name: asdict(numbers) for name, numbers in numbers_of_people(project).items()
     },
-    Page.PROJECT_RESULTS: lambda project: _plain_results(report_of(named_facts(project))),
+    Page.PROJECT_RESULTS: lambda project: {
+        **_plain_results(report_of(named_facts(project))),
+        "predictions": {str(pk): asdict(counts) for pk, counts in prediction_counts(project).items()},
+    },
 }

@@ -32,6 +32,7 @@ from results.queries.exports.available_exports import find_removals
 from results.queries.exports.dataset_cards import exports_card, studies_card
 from results.queries.exports.descriptions import descriptions_of_project
 from results.queries.exports.export_rows import count_rows, exported_rows
+from results.replica import read_all
 from studies.actions.events import Actor, What, record
 from studies.actions.lookup import find_study_of
 from studies.errors import StudyError
@@ -84,13 +85,15 @@ def write_export(
     writer = get_writer(format)
     name_annotators(project=study.project)
     among = None if selection is None else selection.instances.values("pk")
-    return _write_whole(
-        folder / _file_name(study, writer, selection),
-        writer,
-        exported_rows(writer.rows, study, among),
-        count_rows(writer.rows, study, among),
-        lambda: studies_card([study], About(description="" if among is None else OF_CHOSEN)),
-        report,
+    return read_all(
+        lambda: _write_whole(
+            folder / _file_name(study, writer, selection),
+            writer,
+            exported_rows(writer.rows, study, among),
+            count_rows(writer.rows, study, among),
+            lambda: studies_card([study], About(description="" if among is None else OF_CHOSEN)),
+            report,
+        )
     )
 
 
@@ -100,13 +103,15 @@ def write_export_of_project(*, project: Project, format: str, folder: Path, repo
     Only formats that need instances alone allow this (`is_of_project`). Raises CannotExport.
     """
     writer = get_writer(format)
-    return _write_whole(
-        folder / f"{project.slug}-{writer.filename}",
-        writer,
-        descriptions_of_project(project),
-        sum(1 for _ in descriptions_of_project(project)),
-        lambda: exports_card(project),
-        report,
+    return read_all(
+        lambda: _write_whole(
+            folder / f"{project.slug}-{writer.filename}",
+            writer,
+            descriptions_of_project(project),
+            sum(1 for _ in descriptions_of_project(project)),
+            lambda: exports_card(project),
+            report,
+        )
     )
 
 

@@ -1,10 +1,11 @@
-"""The model card of a training run: what its rows tell, and the scores of the project's report."""
+"""The model card of a training run: what its rows tell, and the scores of the project's stored results."""
+
+from datetime import datetime
 
 from predictions.models import Model, TrainedWeights
-from results.actions.reports import named_facts
-from results.exporting.model_card import ModelCard, ModelScore, TrainingData, model_card_text, model_scores
-from results.models import Release
-from results.reports.build import report_of
+from results.actions.cached_statistics import CachedStatistics, compute_now
+from results.exporting.model_card import ModelCard, ModelScore, TrainingData, model_card_text
+from results.models import KeptNumbers, Release
 from training.errors import CannotTrain
 from training.leaks import LeakReport
 from training.models import TrainingRun
@@ -12,10 +13,27 @@ from training.plan import CurvePoint
 from training.recipes import RECIPES, get_recipe
 
 
-def write_model_card(*, run: TrainingRun, licence: str = "") -> str:
-    """Return README.md of the model of a finished run. `licence`: of the model. Raises CannotTrain."""
-    if run.state != TrainingRun.State.DONE:
-        raise CannotTrain(f"{run.name} is not trained yet, so it has no model card. Wait until its training is done.")
+def compute_model_card(*, run: TrainingRun, licence: str = "", now: datetime) -> str:
+    """Return README.md with scores as of now, for jobs and commands: it takes long in a large project.
+
+    Results that are stored and current are not computed again. Raises CannotTrain.
+    """
+    _check_trained(run)
+    kept = compute_now(page=KeptNumbers.Page.PROJECT_RESULTS, project=run.project, now=now)
+    return write_model_card(run=run, results=kept, licence=licence)
+
+
+def write_model_card(*, run: TrainingRun, results: CachedStatistics, licence: str = "") -> str:
+    """Return README.md of the model of a finished run. Raises CannotTrain.
+
+    `results`: those of its project (`PROJECT_RESULTS`). `licence`: of the model.
+    """
+    _check_trained(run)
+    if results.as_of is None:
+        raise CannotTrain(
+            "The model card is not ready: the scores of this project are computed in the background. Try again in a "
+            "few minutes."
+        )
     recipe = get_recipe(run.recipe) if run.recipe in RECIPES else None
     result = run.result
     return model_card_text(
@@ -30,6 +48,7 @@ def write_model_card(*, run: TrainingRun, licence: str = "") -> str:
             base=run.base,
             spec=result["spec"],
             weights=result["weights"],
+            base_weights=result.get("base_weights", ""),
             data=_data(run),
             leaks={part: LeakReport.from_plain(report) for part, report in run.leaks.items()},
             seed=run.seed,
@@ -41,7 +60,8 @@ def write_model_card(*, run: TrainingRun, licence: str = "") -> str:
             curve=[CurvePoint(point.step, point.losses, point.score) for point in run.curve.all()],
             validation=run.best_score,
             measures=recipe.measures if recipe else "",
-            scores=_scores(run),
+            scores=_scores(run, results),
+            scores_as_of=results.as_of,
             notes=run.sentences,
             licence=licence,
             tags=("lineup", run.recipe),
@@ -60,11 +80,13 @@ def _data(run: TrainingRun) -> TrainingData:
     )
 
 
-def _scores(run: TrainingRun) -> list[ModelScore]:
+def _scores(run: TrainingRun, results: CachedStatistics) -> list[ModelScore]:
     """Return the scores of the run's model in its project, under whatever name it has there."""
     weights = TrainedWeights.objects.filter(project=run.project, spec=run.result["spec"]).values("weights")
     names = [str(model) for model in Model.objects.filter(project=run.project, weights__in=weights)]
-    if not names:
-        return []
-    report = report_of(named_facts(run.project))
-    return [score for name in names for score in model_scores(report, name)]
+    return [ModelScore.from_plain(score) for name in names for score in results.numbers["scores"].get(name, ())]
+
+
+def _check_trained(run: TrainingRun) -> None:
+    if run.state != TrainingRun.State.DONE:
+        raise CannotTrain(f"{run.name} is not trained yet, so it has no model card. Wait until its training is done.")

@@ -12,16 +12,21 @@ from annotation.actions.recruiting.panel import address_of
 from annotation.models import (
     Annotator,
     AnswerNotice,
+    Block,
+    ConsentAgreement,
     Draft,
     EntryEvent,
     GroupMember,
     PanelMember,
     Payment,
+    PersonMessage,
+    PersonNote,
     PracticeAnswer,
     Removal,
     Report,
     Response,
     Session,
+    SessionFlag,
     Skip,
     Slot,
     Submission,
@@ -30,7 +35,7 @@ from background.sealed_secrets import LOST_KEY, CannotUnseal, unseal
 from results.models import Pseudonym, ReleasePseudonym
 from results.queries.people.person_page import sessions_of
 from studies.actions.events import Actor, What, record
-from studies.models import Event, Project, Question, Study
+from studies.models import ConsentVersion, Event, Project, Question, Study
 
 ABOUT = (
     "All that is stored about one annotator in this project. Times are in UTC; columns ending in _ms are milliseconds. "
@@ -38,7 +43,7 @@ ABOUT = (
 )
 # Secrets of the site, or of others: the address of a session, what options were shuffled by, who ordered a payment.
 LEFT_OUT = frozenset(
-    {"token", "order_key", "network", "ordered_by", "added_by", "annotator", "who"}
+    {"token", "order_key", "network", "ordered_by", "added_by", "by", "reviewed_by", "annotator", "who"}
     | {"sealed_id", "id_digest", "sealed_address", "address_digest"}
 )
 RELATED = ("study", "question__instance")
@@ -59,6 +64,7 @@ def _by_session(model: type[models.Model]) -> Callable[[Annotator, Project], Que
 # Part of the file -> the table, and its rows about a person.
 PARTS: Mapping[str, tuple[type[models.Model], Callable[[Annotator, Project], QuerySet[Any]]]] = {
     "answers": (Response, _by_annotator(Response)),
+    "consents": (ConsentAgreement, _by_session(ConsentAgreement)),
     "drafts": (Draft, _by_session(Draft)),
     "notices": (AnswerNotice, _by_session(AnswerNotice)),
     "skips": (Skip, _by_annotator(Skip)),
@@ -68,6 +74,10 @@ PARTS: Mapping[str, tuple[type[models.Model], Callable[[Annotator, Project], Que
     "payments": (Payment, _by_annotator(Payment)),
     "submissions": (Submission, _by_session(Submission)),
     "removals": (Removal, _by_annotator(Removal, "")),
+    "flags": (SessionFlag, _by_session(SessionFlag)),
+    "notes": (PersonNote, _by_annotator(PersonNote, "")),
+    "blocks": (Block, _by_annotator(Block, "")),
+    "messages": (PersonMessage, _by_annotator(PersonMessage, "")),
     "groups": (GroupMember, _by_annotator(GroupMember, "")),
     "panels": (PanelMember, _by_annotator(PanelMember, "")),
     "pseudonyms": (Pseudonym, _by_annotator(Pseudonym, "")),
@@ -138,6 +148,8 @@ def _value(row: models.Model, field: Any) -> Any:
         return study.slug
     if related is Question and (question := getattr(row, field.name)) is not None:
         return {"number": question.pk, "instance": question.instance.key, "kind": question.kind}
+    if related is ConsentVersion and (consent := getattr(row, field.name)) is not None:
+        return {"version": consent.number, "sha256": consent.sha256}
     return field.value_from_object(row)
 
 

@@ -200,7 +200,7 @@ def store_rows(release: Release, rows: Iterable[tuple[RowType, Any]]) -> tuple[s
 
 def _current_rows(release: Release, studies: list[Study], names: Mapping[int, str]) -> Iterator[tuple[RowType, Any]]:
     released = release.studies()
-    yield from zip(repeat("instances"), instances_of_studies(released))
+    yield from zip(repeat("instances"), instances_of_studies(released, with_posteriors=True))
     yield from zip(repeat("descriptions"), descriptions_of_studies(released, names))
     for study in studies:
         yield from zip(repeat("responses"), given_responses(study, names))

@@ -15,6 +15,7 @@ FORMATS = {
     "imagecode": "results.exporting.formats.imagecode.ImageCode",
     "responses": "results.exporting.formats.responses.Responses",
     "decisions": "results.exporting.formats.decisions.Decisions",
+    "checks": "results.exporting.formats.checks.Checks",
     "ratings": "results.exporting.formats.ratings.Ratings",
     "predictions": "results.exporting.formats.predictions.Predictions",
     "predictions-jsonl": "results.exporting.formats.predictions_jsonl.PredictionsJsonl",

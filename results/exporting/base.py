@@ -15,7 +15,7 @@ DEFAULT_SPLIT = "test"
 # SHA-256 -> bytes of a stored picture. Raises OSError if the storage does not have it.
 ReadImage = Callable[[str], bytes]
 RowType = Literal[
-    "instances", "responses", "decisions", "ratings", "predictions", "conditions", "descriptions", "events"
+    "instances", "responses", "decisions", "checks", "ratings", "predictions", "conditions", "descriptions", "events"
 ]
 # Writes one row of `results.exporting.rows`; returns the number of rows of the data it became.
 Write = Callable[[Any], int]

@@ -17,6 +17,14 @@ OF_SOURCE = (
     ),
 )
 
+# Estimated from all counted answers of the study, so that the answers of careful annotators weigh more.
+POSTERIOR_METHOD = Column(
+    "posterior_method",
+    "sc:Text",
+    "How posterior and difficulty were estimated: glad (Whitehill et al. 2009); empty where they are.",
+)
+DIFFICULTY = Column("difficulty", "sc:Float", "The difficulty of the question by that method, above 0; else empty.")
+
 INSTANCE = (
     Column("key", "sc:Text", "The name of the instance in its source."),
     Column("image", "sc:Text", "The file name of the image that the caption describes, in the source."),
@@ -71,6 +79,10 @@ INSTANCE = (
         "The roles of what the columns image, caption, negative_image and negative_caption hold, by the studies.",
     ),
     *OF_SOURCE,
+    Column("soft_labels", NESTED, "Option -> share of the counted answers; empty if there are several questions."),
+    Column("posterior", NESTED, "Option -> probability that it is right; empty with fewer than three answers."),
+    POSTERIOR_METHOD,
+    DIFFICULTY,
 )
 
 # How a text was written; None if it was not recorded, or the browser did not report it.
@@ -124,6 +136,23 @@ RESPONSE = (
     Column("unmeasured", "sc:Text", "Why the browser measured nothing; empty if it did, or if the reason is unknown."),
     *WRITING,
     Column("response", "sc:Text", "The ending of the tasks of questions about this answer."),
+    Column(
+        "retrievers",
+        "sc:Integer",
+        "For a description that others were asked to find: the number of their counted answers; else empty.",
+    ),
+    Column("found", "sc:Integer", "How many of these answers chose the described image; empty if retrievers is."),
+    Column(
+        "consent_version",
+        "sc:Integer",
+        "Number of the version of the consent text that the session agreed to, the last one; empty without one.",
+    ),
+    Column(
+        "consents",
+        "sc:Text",
+        "Number of each version of the consent text that the session agreed to -> when, UTC, as a JSON object; empty "
+        "without one.",
+    ),
 )
 
 DECISION = (
@@ -144,6 +173,14 @@ DECISION = (
         "simulated", "sc:Boolean", "Whether a program gave one of the counted answers; empty if that was not recorded."
     ),
     Column("key", "sc:Text", "The key of the instance, as in the files of instances."),
+    Column("soft_labels", "sc:Text", "Option -> share of the counted answers, as a JSON object."),
+    Column(
+        "posterior",
+        "sc:Text",
+        "Option -> probability that it is right, as a JSON object; empty with fewer than three answers.",
+    ),
+    POSTERIOR_METHOD,
+    DIFFICULTY,
 )
 
 PREDICTION = (

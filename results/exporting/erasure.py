@@ -6,6 +6,7 @@ The rows decide, not the study today: answers that came after a release was froz
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from analytics.outcomes import Outcome, State, outcome_of_question, progress_of
 from results.exporting.base import RowType
@@ -23,6 +24,8 @@ from studies.rules import Vote, VoteContext, decide, get_rule
 
 # Study and name of a question.
 Question = tuple[str, str]
+# The estimate of a question rests on the answers of the erased person, and cannot be made again from its row.
+NO_POSTERIOR: Mapping[str, Any] = {"posterior": {}, "posterior_method": "", "difficulty": None}
 Answer = AcceptedInstance | DecidedQuestion | GivenResponse | GivenPrediction | DescribedImage
 # Other rows name nobody and contain no text that a person wrote.
 Row = Answer | PredictionConditions | NotedEvent
@@ -117,10 +120,14 @@ def remaining_rows(
         study: set().union(*(found.keys.get(each, set()) for each in feeding)) for study, feeding in above.items()
     }
     gone_by_key: dict[str, bool] = {}
+    # The ends of the names of questions whose answers changed, which say what they are about.
+    recounted = {task.rpartition("/")[2] for _, task in found.votes}
     for sort, row in rows:
         if isinstance(row, GivenResponse):
             if row.worker not in workers:
-                yield sort, row
+                # How many found it is unknown again where one of those who were asked has gone.
+                is_known = row.retrievers is None or row.response not in recounted
+                yield sort, row if is_known else replace(row, retrievers=None, found=None)
         elif isinstance(row, AcceptedInstance):
             stays = row.key not in undone.get(row.study, set()) and _is_still_accepted(row, found)
             # An instance with several items stays while one of them does.
@@ -161,10 +168,14 @@ def _still_accepted(row: DescribedImage, found: Changes) -> bool:
 def _recount_instance(row: AcceptedInstance, found: Changes) -> AcceptedInstance:
     if not row.questions:
         left = found.votes.get((row.study, row.task))
-        return row if left is None else replace(row, votes=left, answers=found.answers[row.study, row.task])
+        if left is None:
+            return row
+        return replace(row, votes=left, answers=found.answers[row.study, row.task], **NO_POSTERIOR)
     questions = tuple(_recount_question(row.study, question, found) for question in row.questions)
     votes = questions[0].votes if len(questions) == 1 else row.votes
-    return replace(row, questions=questions, votes=votes, answers=sum(each.answers for each in questions))
+    unestimated = {} if questions == tuple(row.questions) else NO_POSTERIOR
+    answers = sum(each.answers for each in questions)
+    return replace(row, questions=questions, votes=votes, answers=answers, **unestimated)
 
 
 def _recount_question(study: str, question: AcceptedQuestion, found: Changes) -> AcceptedQuestion:
@@ -182,7 +193,7 @@ def _update_decision(row: DecidedQuestion, found: Changes) -> DecidedQuestion:
     state, winner = found.decided.get(question, (row.state, row.winner))
     at = None if state == State.UNDECIDED else row.decided_at
     left = found.answers[question]
-    changed = replace(row, votes=votes, answers=left, state=state, winner=winner, decided_at=at)
+    changed = replace(row, votes=votes, answers=left, state=state, winner=winner, decided_at=at, **NO_POSTERIOR)
     return changed if row.wanted is None else _in_words(changed, row.wanted, accepts=found.answered[question].accepts)
 
 

@@ -1,8 +1,9 @@
 """Text of the model card of a trained model: README.md in the form of the Hugging Face Hub. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, Self
 
 from results.exporting.licences import hub_id
 from results.exporting.text_templates import render
@@ -34,6 +35,16 @@ class ModelScore:
     people_interval: Range | None = None
     annotators: int | None = None
 
+    def to_plain(self) -> dict[str, Any]:
+        """Return it as plain JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """Return the score that `to_plain` wrote."""
+        read = {name: None if plain[name] is None else Range(**plain[name]) for name in ("interval", "people_interval")}
+        return cls(**{**plain, **read})
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingData:
@@ -58,10 +69,11 @@ class ModelCard:
 
     `recipe` to `departures`: of the recipe (`training.recipes.base`); `defaults`: the paper's values of its options.
     `base`, `spec`: of the model that training began with, and of the trained one (`predictions.scorers`). `weights`:
-    the identity of the trained weights. `leaks`: part (training, validation) -> what the check for leaks found.
-    `seconds`: time on the device. `validation`: the best validation score from 0 to 1, of step `best_step`; None
-    without a validation set; `measures`: what it is. `notes`: what people should know about the training. `licence`: of
-    the model, "" if nobody chose one.
+    the identity of the trained weights, `base_weights` of those before. `leaks`: part (training, validation) -> what
+    the check for leaks found. `seconds`: time on the device. `validation`: the best validation score from 0 to 1, of
+    step `best_step`; None without a validation set; `measures`: what it is. `scores_as_of`: when the data behind
+    `scores` were read. `notes`: what people should know about the training. `licence`: of the model, "" if nobody chose
+    one.
     """
 
     name: str
@@ -86,9 +98,17 @@ class ModelCard:
     validation: float | None = None
     measures: str = ""
     scores: Sequence[ModelScore] = ()
+    scores_as_of: datetime | None = None
     notes: Sequence[str] = ()
     licence: str = ""
+    base_weights: str = ""
     tags: Sequence[str] = field(default=("lineup", "contrastive"))
+
+
+def scores_by_model(report: Report) -> dict[str, list[ModelScore]]:
+    """Return the scores of each model in `report`, by its name there."""
+    names = [row["Who"] for row in _rows(report, "intervals")] + [row["Model"] for row in _rows(report, "captions")]
+    return {str(name): model_scores(report, str(name)) for name in dict.fromkeys(names) if name != HUMANS}
 
 
 def model_scores(report: Report, model: str) -> list[ModelScore]:

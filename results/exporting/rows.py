@@ -69,6 +69,7 @@ class AcceptedInstance:
     `pair`: column -> the role that fills it, "" for none; {} if every column has the role of its own name, and in
     releases frozen by an older version. `target`: the right answer that the source file names, as JSON unless it is
     text; "" for none. `fields`: the fields of the source's row that are kept as notes, as a JSON object; "" for none.
+    `posterior`, `posterior_method`, `difficulty`: of its only question, as for `DecidedQuestion`.
     """
 
     task: str
@@ -96,6 +97,9 @@ class AcceptedInstance:
     pair: Mapping[str, str] = field(default_factory=dict)
     target: str = ""
     fields: str = ""
+    posterior: Mapping[str, float] = field(default_factory=dict)
+    posterior_method: str = ""
+    difficulty: float | None = None
 
     @property
     def name(self) -> str:
@@ -136,7 +140,10 @@ class GivenResponse:
     "excluded" or "". `simulated`: given by a program; None if unknown. `right`: the right option, or another right
     answer as JSON; empty if unknown. `label`: compared by agreement, empty for answers without a single label.
     `answer`: the whole answer, None if equal to the label. `writing`: how a text was written, None if unknown.
-    `response`: suffix of the tasks about this answer.
+    `response`: suffix of the tasks about this answer. `retrievers`: counted answers of others to whom it was shown, of
+    which `found` chose what it describes; None for an answer that nobody was asked about, and in releases frozen by an
+    older version. `consent_version`: number of the consent text that its session agreed to last; None without one.
+    `consents`: version -> when its session agreed to it, as JSON.
     """
 
     task: str
@@ -166,10 +173,36 @@ class GivenResponse:
     unmeasured: str = ""
     writing: Mapping[str, Any] | None = None
     response: str = ""
+    retrievers: int | None = None
+    found: int | None = None
+    consent_version: int | None = None
+    consents: str = ""
 
     @property
     def whole_answer(self) -> Any:
         return self.label if self.answer is None else self.answer
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredCheck:
+    """An answer to a check of answers, under the columns of the format `checks`.
+
+    `passed`: as `annotation.check_results` says. `answer`: the whole answer as JSON, "" if equal to the label.
+    """
+
+    task: str
+    worker: str
+    check: str
+    label: str
+    answer: str
+    right: str
+    passed: bool | None
+    seconds: float | None
+    session: str
+    study: str
+    kind: str
+    key: str
+    received_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +212,8 @@ class DecidedQuestion:
     `state`: the decision of its rule, or of a researcher (`settled`). It is not exported, because it calls questions
     accepted where nothing is. `winner`: the decided option, empty without one. `answers`: counted ones, of so many
     `wanted` by now. `simulated`: one of them is. Rows frozen by an older version have an empty outcome and progress,
-    and None for wanted and simulated.
+    and None for wanted and simulated. `posterior`: option -> probability that it is right, by `posterior_method`, which
+    also estimated the `difficulty`; empty where too few people answered, and in rows of an older version.
     """
 
     task: str
@@ -198,6 +232,9 @@ class DecidedQuestion:
     wanted: int | None = None
     simulated: bool | None = None
     key: str = ""
+    posterior: Mapping[str, float] = field(default_factory=dict)
+    posterior_method: str = ""
+    difficulty: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +363,7 @@ def instance_record(row: AcceptedInstance) -> dict[str, Any]:
     for name in ("original_captions", "captions"):
         record[name] = dict(sorted(getattr(row, name).items()))
     record["votes"] = dict(sorted(row.votes.items()))
+    record |= _soft_labels(row)
     record["questions"] = [question_record(question) for question in row.questions]
     record["images"] = [image_record(image) for image in row.images]
     return record
@@ -360,10 +398,18 @@ def response_record(row: GivenResponse) -> dict[str, Any]:
 
 def decision_record(row: DecidedQuestion) -> dict[str, Any]:
     """Return `row` under DECISION_COLUMNS, in that order."""
-    record = {name: getattr(row, name) for name in DECISION_COLUMNS}
+    record = {name: getattr(row, name, None) for name in DECISION_COLUMNS}
     record["votes"] = dict(sorted(row.votes.items()))
+    record |= _soft_labels(row)
     record["decided_at"] = moment(row.decided_at) if row.decided_at else None
     return record
+
+
+def _soft_labels(row: AcceptedInstance | DecidedQuestion) -> dict[str, dict[str, float]]:
+    """Return the share of each option among the counted answers, and its posterior; labels sorted."""
+    answers = sum(row.votes.values())
+    shares = {label: round(number / answers, 6) for label, number in sorted(row.votes.items()) if answers}
+    return {"soft_labels": shares, "posterior": dict(sorted(row.posterior.items()))}
 
 
 def prediction_record(row: GivenPrediction) -> dict[str, Any]:

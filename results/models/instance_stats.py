@@ -2,6 +2,15 @@ from django.db import models
 
 from studies.models import Instance, Study
 
+# Few instances have one; the index that lists them has no others.
+HAS_DISAGREEMENT = models.Q(people_right=True) | models.Q(models_right=True)
+
+
+class InstanceFiguresQuerySet(models.QuerySet["InstanceFigures"]):
+    def disagreements(self) -> "InstanceFiguresQuerySet":
+        """Return the rows of instances with a question on which people and all models disagree."""
+        return self.filter(HAS_DISAGREEMENT)
+
 
 class InstanceFigures(models.Model):
     """Stored statistics of an instance in a study, by which lists are filtered and sorted.
@@ -32,6 +41,8 @@ class InstanceFigures(models.Model):
     people_right = models.BooleanField(help_text="Whether people are right and all models wrong on some question.")
     models_right = models.BooleanField(help_text="Whether all models are right and people wrong on some question.")
 
+    objects = InstanceFiguresQuerySet.as_manager()
+
     class Meta:
         constraints = (models.UniqueConstraint(fields=("study", "instance"), name="figures_once_per_study"),)
         indexes = (
@@ -39,6 +50,7 @@ class InstanceFigures(models.Model):
             models.Index(fields=("study", "progress", "instance"), name="figures_by_progress"),
             models.Index(fields=("study", "agreement", "instance"), name="figures_by_agreement"),
             models.Index(fields=("study", "seconds", "instance"), name="figures_by_seconds"),
+            models.Index(fields=("study", "instance"), condition=HAS_DISAGREEMENT, name="figures_disagreements"),
         )
 
     def __str__(self) -> str:

@@ -62,6 +62,7 @@ from results.reports.sections.scores import (
     scores_table,
 )
 from results.reports.sections.text_authors import Writing, texts_table, writers_table
+from results.reports.sections.writing_process import writing_process_table
 
 # These say something before anything is measured.
 OUTCOMES = frozenset({"funnel", "dataset", "decisions"})
@@ -83,6 +84,7 @@ QUESTIONS: Mapping[str, tuple[str, str]] = {
     "retrieval": ("descriptions", "Do people find the described image?"),
     "language": ("descriptions", "How long are the descriptions?"),
     "writing": ("descriptions", "How were the texts written?"),
+    "writing-process": ("descriptions", "Are texts that people find written differently?"),
     "rates": ("bias", "How often was each answer given?"),
     "positions": ("bias", "Do people choose by position?"),
     "times": ("cost", "How long does a question take?"),
@@ -139,7 +141,7 @@ def study_cards(alone: ProjectFacts, answers: StudyAnswers) -> list[Card]:
         *_accuracy_cards(measured, alone, compact_table(measured), []),
         *_answer_cards([study]),
         *_description_cards(alone),
-        *([_writing_card(study.slug, answers.writing)] if answers.writing else []),
+        *(_writing_cards(study.slug, answers.writing) if answers.writing else []),
         _card("rates", sentences.say_rates(rates), [rates], rates_chart(study)),
         _card("positions", sentences.say_positions(positions), [positions], positions_chart(answers.details)),
         _card("times", sentences.say_times(times), [times], times_chart(timed)),
@@ -193,9 +195,10 @@ def _description_cards(project: ProjectFacts) -> Iterable[Card]:
     yield _card("language", sentences.say_language(lengths), lengths, lengths_chart(project.described, described))
 
 
-def _writing_card(slug: str, writing: Writing) -> Card:
-    writers = writers_table(slug, writing)
-    return _card("writing", sentences.say_writers(writers), [writers, texts_table(slug, writing)])
+def _writing_cards(slug: str, writing: Writing) -> Iterable[Card]:
+    writers, process = writers_table(slug, writing), writing_process_table(slug, writing)
+    yield _card("writing", sentences.say_writers(writers), [writers, texts_table(slug, writing)])
+    yield _card("writing-process", sentences.say_writing_process(process), [process])
 
 
 def _cost_card(project: ProjectFacts, chart: Chart) -> Card:

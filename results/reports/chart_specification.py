@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,8 @@ SHARED_STEP = 12
 # In milliseconds: a shorter axis of times is drawn so long, and shorter ones than the other have ticks with seconds,
 # because six ticks are less than a minute apart.
 SHORTEST_TIME, LONGEST_BY_SECOND = 10_000, 360_000
+# About as many ticks as an axis below the plot has.
+MOST_TICKS = 6
 # Of the plots of charts with rows, which fit into a phone's window, and of the others.
 ROWS_WIDTH, WIDTH = 290, 440
 # The same on a phone of 360 px, where the labels of rows are above them; letters of a title in its width.
@@ -281,8 +284,12 @@ def _over_x(chart: Chart, field: str = "x:Q") -> "altair.X":
     """Return the horizontal axis of a chart that has no rows."""
     import altair
 
-    axis = altair.Axis(grid=False, tickCount=6)
+    axis = altair.Axis(grid=False, tickCount=MOST_TICKS)
     if not chart.x_is_time:
+        most = max((point.x or 0 for each in chart.series for point in each.points), default=0)
+        if chart.form == "line" and most <= MOST_TICKS:
+            # Along a line things are counted: there is nothing between 1 and 2.
+            axis.values = list(range(int(most) + 1))
         ends = [0, end_of_x(chart)] if chart.form == "scatter" else altair.Undefined
         return altair.X(field, title=chart.x_axis, scale=altair.Scale(zero=True, domain=ends), axis=axis)
     times = [
@@ -314,8 +321,15 @@ def _color(chart: Chart, colors: Sequence[str] = COLORS) -> "altair.Color":
 
 def _has_legend(chart: Chart) -> bool:
     if chart.form == "line":
-        return len(chart.series) > MOST_NAMED
+        return len(chart.series) > MOST_NAMED or _names_overlap(chart)
     return chart.form != "heat" and len(chart.series) > 1 and not _labels(chart)
+
+
+def _names_overlap(chart: Chart) -> bool:
+    """Tell whether lines whose names are below their ends end too close to each other for that."""
+    highest = max((point.value or 0 for each in chart.series for point in each.points), default=0)
+    ends = sorted(each.points[-1].value or 0 for each in chart.series[1:] if each.points)
+    return any(upper - lower < highest * LINE_HEIGHT / HEIGHT for lower, upper in pairwise(ends))
 
 
 def _width(chart: Chart) -> int:

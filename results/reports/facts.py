@@ -196,7 +196,8 @@ class StudyFacts:
     which it answered questions with options other than this study's; only for studies that ask the four.
 
     `scored`: answers that their kind scores itself. `measured`: questions with several answers, by each agreement
-    measure of their kind. `ethics`: the approval that its study file names. `minimum_hourly_pay`: of the site, in the
+    measure of their kind. `ethics`: the approval that its study file names. `consents`: number of a version of the
+    consent text -> the sessions that agreed to it last. `minimum_hourly_pay`: of the site, in the
     study's currency, None without one. `names`: annotator -> the name that the report gives them: a pseudonym of the
     project or of a release; without one they are named by their place.
     """
@@ -242,6 +243,7 @@ class StudyFacts:
     scored: Sequence[ScoredAnswer] = ()
     measured: Sequence[MeasuredQuestion] = ()
     ethics: str = ""
+    consents: Mapping[int, int] = field(default_factory=dict)
     minimum_hourly_pay: Decimal | None = None
     names: Mapping[int, str] = field(default_factory=dict)
 

@@ -17,7 +17,7 @@ from results.reports.sentence_parts import (
     number_of,
     rows_of,
 )
-from results.reports.text import cell_text, percent
+from results.reports.text import p_text, percent
 
 # What a score counts, by its name; other scores count questions.
 COUNTED_BY: Mapping[str, str] = {
@@ -157,7 +157,7 @@ def _difference(closest: Row, models: int) -> str:
         f"On average over people, they get {people} and the model {model} right "
         f"({sample}, each counted once per person)"
     )
-    tested = f" (p = {cell_text(p, 'p')} after Holm's correction)".replace("= <", "<") if is_number(p) else ""
+    tested = f" ({p_text(p)} after Holm's correction)" if is_number(p) else ""
     if is_number(p) and number_of(p) >= SIGNIFICANT and points != "0.0":
         return (
             f"No clear difference between people and {which}, {closest['Model']}. "

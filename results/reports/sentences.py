@@ -26,7 +26,7 @@ from results.reports.sentence_parts import (
     number_of,
     rows_of,
 )
-from results.reports.text import cell_text, percent
+from results.reports.text import cell_text, p_text, percent
 from studies.wording import format_money
 
 # The coefficients that a sentence may name, the most general first.
@@ -244,6 +244,18 @@ def say_writers(table: Table) -> str:
     return f"{wrote}. On average over writers, others find what they are about in {share} of answers ({n} in all)."
 
 
+def say_writing_process(table: Table) -> str:
+    """In how many pairs of a found and a not found text the found one took more keys."""
+    keys = first_row(rows_of(table), Measure="Keys")
+    if keys is None or not is_number(value := keys["Probability of superiority"]):
+        return "There are not yet recorded texts of both kinds, found and not found, to compare."
+    numbers = " and ".join(count_text(keys[f"{group}: texts"], "text") for group in ("Found", "Not found"))
+    limits = interval_text(keys["95 % interval"])
+    return (
+        f"Found texts took more keys than not found ones in {percent(number_of(value))} of pairs ({limits}{numbers})."
+    )
+
+
 def say_positions(table: Table) -> str:
     """Whether one position was chosen more often than by chance; by kind of question."""
     rows = rows_of(table)
@@ -259,7 +271,7 @@ def _position(row: Row, places: Sequence[Row]) -> str:
     p, n = row["p"], count_text(row["Times chosen"], "answer")
     if isinstance(p, Undefined):
         return f"No test yet: {p.reason.removesuffix('.')}"
-    tested = f"p = {cell_text(p, 'p')}".replace("= <", "<")
+    tested = p_text(p)
     if number_of(p) >= LEVEL:
         return f"There is no sign of position bias ({n}, {tested})"
     most = max(places, key=lambda each: number_of(each["Times chosen"]) - number_of(each["Expected"]))

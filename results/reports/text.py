@@ -10,6 +10,7 @@ from results.reports.base import AnnotatorName, Bar, Cell, LinkedCount, Position
 from results.reports.explorer_links import ALL
 
 NOT_DEFINED = "—"
+NO_BREAK = "\N{NO-BREAK SPACE}"
 # The column of types, and its text for instances without one.
 TYPE, NO_TYPE = "Type", "no type"
 # The beginning of a digest at the end of a model's name.
@@ -124,7 +125,7 @@ def _letter(index: int) -> str:
 def cell_text(cell: Cell, shown: Shown) -> str:
     """Return the displayed text of a cell; "" if it does not apply.
 
-    Example: the share 0.00125 is "0.13", the count 7512 is "7,512", the p 0.0002 is "< 0.001".
+    Example: the share 0.00125 is "0.13", the count 7512 is "7,512", the p 0.0002 is "< 0.001", in one line.
     """
     if cell is None:
         return ""
@@ -142,8 +143,14 @@ def cell_text(cell: Cell, shown: Shown) -> str:
     if shown == "percent":
         return str(_round(100 * value, _ONE))
     if shown == "p":
-        return "< 0.001" if value < _THREE else str(_round(value, _THREE))
+        return f"<{NO_BREAK}0.001" if value < _THREE else str(_round(value, _THREE))
     return f"{_round(value, _TWO):,}"
+
+
+def p_text(p: Cell) -> str:
+    """Return a p-value for sentences, with no-break spaces. Example: 0.0004 is "p < 0.001", 0.0215 is "p = 0.022"."""
+    said = cell_text(p, "p")
+    return f"p{NO_BREAK}{said}" if said.startswith("<") else f"p{NO_BREAK}={NO_BREAK}{said}"
 
 
 def range_text(low: float, high: float, shown: Shown) -> str:

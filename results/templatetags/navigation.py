@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation.actions.arriving.draw_questions import UNDO, could_draw
 from annotation.models import Session
+from results.queries.people.flagged_sessions import sessions_to_review
 from results.queries.studies.navigation import COMPLETE, FrameNumbers, stage_label, stage_of, study_links
 from results.queries.studies.overview import Totals
 from results.queries.studies.progress import Answers, StudyProgress
@@ -38,13 +39,17 @@ ENTRIES: Mapping[str, str] = {
     **dict.fromkeys(("upload_mapping", "import_mapping", "new_hub_download", "hub_download"), "instances"),
     **dict.fromkeys(("new_study", "new_study_form"), "studies"),
     **dict.fromkeys(("project_models", "ask_model", "model_rename", "model_delete"), "models"),
-    **dict.fromkeys(("project_training", "training_run"), "models"),
+    **dict.fromkeys(("project_training", "training_run", "training_card", "training_delete", "model_pushes"), "models"),
     **dict.fromkeys(("project_results", "project_parted"), "results"),
     **dict.fromkeys(
         ("project_releases", "study_releases", "release_people", "hub_pushes", "compare_releases"), "releases"
     ),
     **dict.fromkeys(("project_people", "person", "exclude_person", "include_person"), "people"),
-    **dict.fromkeys(("withdraw_person", "reopen_person", "personal_data"), "people"),
+    **dict.fromkeys(
+        ("withdraw_person", "reopen_person", "personal_data", "add_person_note", "block_person", "message_person"),
+        "people",
+    ),
+    **dict.fromkeys(("project_flags", "flagged_session", "exclude_flagged", "undo_flag_review"), "flags"),
     **dict.fromkeys(("project_money", "project_money_check", "project_payment"), "money"),
     "project_events": "activity",
     **dict.fromkeys(("project_members", "project_groups", "webhooks", "remove_member", "archive_project"), "settings"),
@@ -102,6 +107,7 @@ def project_rail(context: RequestContext) -> dict[str, Any]:
         "project": project,
         "here": here,
         "study": study,
+        "to_review": sum(_sessions_to_review(context, project).values()),
         "studies": study_links(project, _frame_numbers(context, project).answers),
         "others": others.only("slug", "name")[:OTHERS_SHOWN],
     }
@@ -150,6 +156,7 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
         "project": study.project,
         "here": here,
         "may": may,
+        "to_review": _sessions_to_review(context, study.project).get(study.pk, 0),
         "primary": next(iter(permitted_links(PRIMARY[actions])), None),
         "others": permitted_links(*OTHERS[actions], *ALWAYS),
         "simulated": simulated_in_study(study),
@@ -196,6 +203,15 @@ def _frame_numbers(context: RequestContext, project: Project) -> FrameNumbers:
         known["frame_numbers"] = found
     found_numbers: FrameNumbers = known["frame_numbers"]
     return found_numbers
+
+
+def _sessions_to_review(context: RequestContext, project: Project) -> Mapping[int, int]:
+    """Return the numbers of flagged sessions to review by study; the sidebar and the header read them once."""
+    known = vars(context["request"])
+    if "sessions_to_review" not in known:
+        known["sessions_to_review"] = sessions_to_review(project.studies.values("pk"))
+    found: Mapping[int, int] = known["sessions_to_review"]
+    return found
 
 
 @register.simple_tag(takes_context=True)

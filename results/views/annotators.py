@@ -7,11 +7,13 @@ from django.views.decorators.http import require_safe
 from results.actions.cached_statistics import annotators_page
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
+from results.queries.people.checks import checks_of_people
 from results.queries.people.participants import people_lines
 from results.queries.studies.events import events_about_people
 from results.queries.studies.overview import answers_sent
 from results.reports.charts import from_plain
-from results.reports.page_tables import PageTable, table_from_plain
+from results.reports.page_tables import PageTable, page_table, table_from_plain
+from results.reports.sections.checks import checks_table
 from results.views.cached_statistics import numbers_for
 from results.views.charts import stored_charts
 from results.views.form_values import read_field
@@ -36,6 +38,9 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
         # For small studies the table has already created them.
         name_annotators(project=study.project)
     who = read_field(request.GET, "who")
+    if study.design.checks is not None:
+        checks = checks_table("Annotator", checks_of_people(study), together="All annotators")
+        tables = [*tables, page_table(checks)] if checks.rows else tables
     context = {
         "study": study,
         "page_name": "Annotators",

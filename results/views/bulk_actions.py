@@ -54,6 +54,9 @@ NOT_COUNTED = (
 OTHERS_MATCH = "The matching instances have changed since this page was shown: now {}. Send again to use them."
 # No page of the list has this many check boxes.
 MOST_TICKED = 1_000
+# More match a filter than one request can change.
+MOST_MATCHING = 100_000
+TOO_MANY = f"More than {MOST_MATCHING:,} instances match. Narrow the filters, then select all again."
 # Each is taken out of every study while somebody waits.
 MOST_TAKEN_OUT = 100
 
@@ -63,22 +66,22 @@ View = Callable[[HttpRequest, Project], HttpResponse]
 Act = Callable[..., HttpResponse]
 
 
-class NotCounted(Exception):
-    """The matching instances are not counted yet."""
+class CannotChoose(Exception):
+    """The matching instances cannot be chosen; its text says why."""
 
 
-def _require_figures(view: View) -> View:
-    """Redirect to the list while the selection is not counted yet."""
+def _require_selection(view: View) -> View:
+    """Redirect to the list, with the reason, while the selection is not counted yet or too large."""
 
     @wraps(view)
-    def with_figures(request: HttpRequest, project: Project) -> HttpResponse:
+    def with_selection(request: HttpRequest, project: Project) -> HttpResponse:
         try:
             return view(request, project)
-        except NotCounted:
-            messages.error(request, NOT_COUNTED)
+        except CannotChoose as error:
+            messages.error(request, str(error))
             return redirect(_list(project, Search.of(request)))
 
-    return with_figures
+    return with_selection
 
 
 @dataclass(frozen=True)
@@ -108,14 +111,17 @@ def _chosen_instances(request: HttpRequest, project: Project) -> ChosenInstances
     search = Search.of(request)
     if request.GET.get("which") == ALL:
         if search.needs_figures and figures_for(project).as_of is None:
-            raise NotCounted
+            raise CannotChoose(NOT_COUNTED)
         found = list_instances(project, studies_in_order(project), search.wanted, search.order).instances.order_by()
     else:
         found = Instance.objects.filter(project=project, pk__in=_selected_ids(request)).order_by()
     back = _list(project, search)
     if request.GET.get("from") == "instance" and (only := found.first()) is not None:
         back = reverse("instance", args=[project.slug, only.name_in_address])
-    chosen = ChosenInstances(sorted(found.values_list("pk", flat=True)), search, back)
+    ids = sorted(found.values_list("pk", flat=True)[: MOST_MATCHING + 1])
+    if len(ids) > MOST_MATCHING:
+        raise CannotChoose(TOO_MANY)
+    chosen = ChosenInstances(ids, search, back)
     # The matches may have changed since the page was shown.
     if request.POST.get("shown", "") in ("", chosen.digest):
         return chosen
@@ -153,7 +159,7 @@ def _answer(
 
 @project_view(Verb.TAG)
 @require_http_methods(["GET", "HEAD", "POST"])
-@_require_figures
+@_require_selection
 def tag(request: HttpRequest, project: Project) -> HttpResponse:
     def act(project: Project, chosen: ChosenInstances, given: Mapping[str, str], **about: Any) -> HttpResponse:
         name, off = given["name"], request.POST.get("do") == "untag"
@@ -168,7 +174,7 @@ def tag(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(Verb.EXPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
-@_require_figures
+@_require_selection
 def export(request: HttpRequest, project: Project) -> HttpResponse:
     def act(project: Project, chosen: ChosenInstances, given: Mapping[str, str], **about: Any) -> HttpResponse:
         study = exportable_study(project=project, name=given["study"])
@@ -182,7 +188,7 @@ def export(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
-@_require_figures
+@_require_selection
 def ask(request: HttpRequest, project: Project) -> HttpResponse:
     """Create a draft from one of the project's studies, about the chosen instances only."""
 
@@ -200,7 +206,7 @@ def ask(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(Verb.SETTLE)
 @require_http_methods(["GET", "HEAD", "POST"])
-@_require_figures
+@_require_selection
 def take_out(request: HttpRequest, project: Project) -> HttpResponse:
     """Take the chosen instances out of all studies, or with `back` put them back; show first what follows."""
     chosen, is_back = _chosen_instances(request, project), "back" in request.GET

@@ -17,11 +17,13 @@ from results.queries.instances.human_model_disagreement import (
     kind_and_variant,
 )
 from results.queries.studies.simulated_answers import simulated_in_project
+from results.replica import from_replica
 from results.reports.explorer_links import ALL, NO_NAME
 from results.reports.facts import Disagreement, Way
 from results.reports.sections.funnel import have_types
 from results.reports.sections.human_model_disagreement import TITLES, count_disagreements
 from results.reports.text import NO_TYPE
+from results.views.cached_statistics import large_project_figures
 from results.views.guards import project_view
 from studies.models import Project
 from studies.permissions import Verb
@@ -29,13 +31,16 @@ from studies.permissions import Verb
 
 @project_view(Verb.VIEW)
 @require_safe
+@from_replica
 def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
-    everything = human_model_disagreements(project)
+    figures = large_project_figures(project)
+    everything = human_model_disagreements(project, by_figures=figures is not None and figures.as_of is not None)
     wanted = _read_filters(request)
     shown = [one for one in everything if wanted.takes(one)]
     context = {
         "project": project,
         "simulated": simulated_in_project(project),
+        "kept": figures,
         "wanted": wanted,
         "is_narrowed": bool(wanted.study or wanted.asked or wanted.type or wanted.subtype),
         "query": _query(asdict(wanted)),

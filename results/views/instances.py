@@ -12,6 +12,7 @@ from results.actions.pseudonyms import name_annotators
 from results.exporting.rows import target_text
 from results.queries.instances.explorer import (
     BY_FIGURES,
+    MOST_COUNTED,
     MOST_EXPLAINED,
     NOT_ACCEPTED,
     ORDERS,
@@ -45,8 +46,10 @@ from results.queries.instances.instance_list import (
 from results.queries.instances.missing_questions import missing_questions
 from results.queries.instances.model_scores import ModelScore, model_scores
 from results.queries.instances.pages import neighbours
+from results.queries.people.checks import gold_uses
 from results.queries.studies.pipeline import studies_in_order
 from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
+from results.replica import from_replica
 from results.reports.explorer_links import COUNTED, NO_NAME
 from results.reports.simulated_answers import notice_of
 from results.views.cached_statistics import figures_for
@@ -84,6 +87,7 @@ LONGEST_COUNT = 12
 
 @project_view(Verb.VIEW)
 @require_safe
+@from_replica
 def instances(request: HttpRequest, project: Project) -> HttpResponse:
     """Explorer: the instances that match the address, as a gallery or a table."""
     search = Search.of(request)
@@ -95,14 +99,19 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
     if table and not needs_lookup(search.wanted, search.order):
         facets = count_facets(table, project, studies, search.wanted)
     shown = list_instances(project, studies, search.wanted, search.order, said=said)
+    known = None
+    # Stored numbers may be old, but say more than that there are too many to count.
+    if facets and kept.in_background and (kept.is_current or facets.matching > MOST_COUNTED):
+        known = facets.matching
     page, count = page_of_instances(
         shown,
         studies,
         study=search.wanted.study,
         after=request.GET.get("after", ""),
         before=request.GET.get("before", ""),
-        count=facets.matching if facets and kept.is_current and kept.in_background else None,
+        count=known,
     )
+    has_more = known is None and count > MOST_COUNTED
     if table and facets is None and count <= MOST_LOOKED_UP:
         facets = count_facets(table, project, studies, search.wanted, search.order, said=said, shown=shown.instances)
     explains = search.wanted.state == NOT_ACCEPTED and count <= MOST_EXPLAINED
@@ -124,9 +133,10 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
         "kept": kept if kept.in_background and search.needs_figures else None,
         "facets": facets_of(search, _names(project, studies, table), facets, coded),
         "active": active_filters(search, coded),
-        "count": count,
+        "count": MOST_COUNTED if has_more else count,
+        "has_more": has_more,
         "reasons": lost_reasons(project, among, shown.instances) if explains else (),
-        "counted": _earlier_count(request, count),
+        "counted": None if has_more else _earlier_count(request, count),
         "page": page,
         **_choices(project, search.wanted, coded),
     }
@@ -170,12 +180,14 @@ def _facet_names(names: Iterable[str]) -> list[str]:
 
 @project_view(Verb.VIEW)
 @require_safe
+@from_replica
 def instance(request: HttpRequest, project: Project, key: str) -> HttpResponse:
     return _page(request, get_object_or_404(Instance, project=project, key=key.replace("\0", "")), project)
 
 
 @project_view(Verb.VIEW)
 @require_safe
+@from_replica
 def instance_by_id(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Page of an instance whose key cannot be part of an address."""
     return _page(request, get_object_or_404(Instance, project=project, pk=pk), project)
@@ -196,6 +208,9 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
         figures_for(project)
     shown = list_instances(project, studies, search.wanted, search.order)
     previous, following = neighbours(shown.paged, shown.order, instance.pk)
+    gold = gold_uses(instance)
+    in_gold = {use.study for use in gold if use.is_asked}
+    missing = missing_questions(project, [instance], {instance.pk: outcomes})[instance.pk]
     scores = model_scores(instance, [asked.question for asked in history])
     context = {
         "project": project,
@@ -232,10 +247,12 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
         "other_votes": other_votes(history),
         "unscored": scores.unscored,
         "one_origin": one_origin(images),
-        "asked_now": any(asked.question.taken_out_at is None for asked in history),
-        "is_taken_out": any(asked.question.taken_out_at is not None for asked in history),
+        "asked_now": bool(in_gold) or any(asked.question.taken_out_at is None for asked in history),
+        "is_taken_out": any(use.is_taken_out for use in gold)
+        or any(asked.question.taken_out_at is not None for asked in history),
         "stages": passed,
-        "not_asked": missing_questions(project, [instance], {instance.pk: outcomes})[instance.pk],
+        "gold": gold,
+        "not_asked": [each for each in missing if each.study not in in_gold],
         "releases": instance_releases(history, project),
         "may": may_do(request, project),
     }

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.actions.removing.removals import CannotRemove, RemovalEffects
 from annotation.actions.removing.reopen_places import ReopenedPlaces
-from annotation.models import Session
+from annotation.models import Removal, Session
 from annotation.recruitment import invite
 from annotation.recruitment.prolific import entry as prolific
 from results import tasks
@@ -27,14 +27,24 @@ from results.actions.personal_data import personal_data
 from results.actions.pseudonyms import name_annotators
 from results.errors import UnknownPerson
 from results.models import KeptNumbers, Pseudonym
+from results.queries.people.checks import checks_by_study
 from results.queries.people.participants import count_removed, people_lines, person_line
-from results.queries.people.person_page import PersonSession, answers_of, owed_by_currency, person_by_study, sessions_of
+from results.queries.people.person_page import (
+    PersonSession,
+    answers_of,
+    count_listed,
+    owed_by_currency,
+    person_by_study,
+    sessions_of,
+)
+from results.queries.people.person_records import records_of
 from results.queries.studies.events import events_about_people
 from results.queries.studies.overview import ToCome, accepted_by_study, accepted_counts, answers_sent, count_to_come
 from results.queries.studies.simulated_answers import all_simulated, simulated_in_project, simulated_studies
 from results.reports.base import Column, Table, Undefined
 from results.reports.page_tables import PageTable, page_table, without_undefined
-from results.reports.sections.annotators import POSITION_FLAG, RIGHT_RANGE, person_table
+from results.reports.sections.annotators import RIGHT_RANGE, person_table
+from results.reports.sections.checks import checks_table
 from results.reports.sections.participants import PersonNumbers, people_table
 from results.reports.simulated_answers import notice_of
 from results.sentences import effect_counts, say_effects
@@ -124,13 +134,13 @@ class Foreseen:
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: HttpRequest, project: Project, name: str, change: str) -> HttpResponse:
     """Show the effects of the change in numbers, and make it when confirmed."""
-    person, doing, by = _find_person(project, name), CHANGES[change], signed_in_user(request)
+    person, doing, by = find_person(project, name), CHANGES[change], signed_in_user(request)
     reason = read_field(request.POST, "reason")
     # A preview is asked for with the form, which keeps what was typed out of addresses.
     confirmed = request.method == "POST" and "preview" not in request.POST
     # Other people can be asked these questions at once.
     can_replace = change in REPLACEABLE
-    replaces = can_replace and "replace" in request.POST
+    replaces = can_replace and "replace" in (request.POST if request.method == "POST" else request.GET)
 
     def act(why: str, *acts: str) -> Mapping[str, RemovalEffects | ReopenedPlaces]:
         with transaction.atomic():
@@ -145,6 +155,7 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
         else:
             if change == "withdraw":
                 tasks.discard_files.delay_on_commit()
+            tasks.flag_new_answers.delay_on_commit()
             effects_said = " ".join(say_effects(name, each) for name, each in done.items())
             messages.success(request, f"{person.name}{doing.done} {effects_said}")
             return redirect("person", project.slug, person.name)
@@ -254,7 +265,7 @@ def people(request: HttpRequest, project: Project) -> HttpResponse:
 
     lines = people_lines(project, who=who, page=request.GET.get("page"), order=sort_key)
     table = page_table(people_table((line.name, numbers.get(line.name)) for line in lines.object_list))
-    flags = [[*line.flags, *_position_flags(numbers.get(line.name))] for line in lines.object_list]
+    flags = [line.flags for line in lines.object_list]
     has_limit = order in AT_MOST
     limits = [by(numbers[each.name]) if has_limit and each.name in numbers else None for each in lines.object_list]
     context = {
@@ -283,10 +294,6 @@ def people(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "results/people/project.html", context)
 
 
-def _position_flags(numbers: PersonNumbers | None) -> list[str]:
-    return [POSITION_FLAG] if numbers and numbers.position_bias else []
-
-
 @project_view(Verb.VIEW)
 @require_safe
 def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
@@ -307,16 +314,23 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
     }
     page = request.GET.get("page")
     table = person_table(found.name, person_by_study(found, studies))
+    line = person_line(found)
+    withdrew = line.removal is not None and line.removal.why == Removal.Why.WITHDRAWN
+    checks = checks_table("Study", checks_by_study(found))
+    answers = answers_of(found, study=study, differing=differing, page=page)
     context = {
         "project": project,
-        "line": person_line(found),
+        "line": line,
+        "records": records_of(found, [each.session for each in sessions], withdrew=withdrew),
         "sessions": sessions,
         "owed": owed_by_currency(sessions),
         "all_simulated": all_simulated(Session.objects.filter(study__project=project, annotator=found.annotator_id)),
-        "tables": _person_tables(_most_important_first(_with_kind_titles(table), _states(sessions)))
-        if table.rows
-        else [],
-        "answers": answers_of(found, study=study, differing=differing, page=page),
+        "tables": [
+            *(_person_tables(_most_important_first(_with_kind_titles(table), _states(sessions))) if table.rows else []),
+            *([page_table(checks)] if checks.rows else []),
+        ],
+        "answers": answers,
+        "listed_answers": count_listed(answers),
         "studies": [each.slug for each in studies],
         "study_chosen": filters["study"],
         "differing": differing,
@@ -380,7 +394,8 @@ def _person_tables(table: Table) -> list[PageTable]:
     return [page_table(each) for each in tables]
 
 
-def _find_person(project: Project, name: str) -> NamedAnnotator:
+def find_person(project: Project, name: str) -> NamedAnnotator:
+    """Return the annotator called `name` in `project`. Raises Http404."""
     try:
         return participants.find_person(project=project, name=name)
     except UnknownPerson as error:
@@ -391,7 +406,7 @@ def _find_person(project: Project, name: str) -> NamedAnnotator:
 @require_safe
 def data(request: HttpRequest, project: Project, name: str) -> HttpResponse:
     """Return all that the project stores about one person, to give to them when they ask for it."""
-    annotator, now = _find_person(project, name).annotator, timezone.now()
+    annotator, now = find_person(project, name).annotator, timezone.now()
     found = personal_data(annotator=annotator, project=project, by=signed_in_user(request), now=now)
     return JsonResponse(
         found,

@@ -1,5 +1,6 @@
 """The questions of a study with their pictures and votes."""
 
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -9,7 +10,15 @@ from django.views.decorators.http import require_safe
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.queries.studies.overview import answers_sent
-from results.queries.studies.questions import SORTS, page_of_questions, sorted_questions
+from results.queries.studies.questions import (
+    DIFFICULTIES,
+    DIFFICULTY,
+    MOST_LISTED,
+    SORTS,
+    page_of_questions,
+    question_difficulties,
+    sorted_questions,
+)
 from results.views.cached_statistics import numbers_for
 from results.views.guards import may_do, study_view
 from studies.models import Study
@@ -24,17 +33,25 @@ def questions(request: HttpRequest, study: Study) -> HttpResponse:
     sort = request.GET.get("sort", "")
     sort = sort if sort in SORTS else ""
     kept, ordered = None, None
+    difficulties: Mapping[int, float] = {}
     if sort:
         page = KeptNumbers.Page.STUDY_QUESTIONS
         kept = numbers_for(page, study.project, study, answers=answers_sent(study))
-        ordered = sorted_questions(study, sort) if kept is None else (kept.numbers or {}).get(sort, [])
+        numbers = {} if kept is None else kept.numbers or {}
+        if sort == DIFFICULTY:
+            stored = zip(numbers.get(sort, []), numbers.get(DIFFICULTIES, []), strict=True)
+            difficulties = question_difficulties(study) if kept is None else dict(stored)
+            ordered = list(difficulties)
+        else:
+            ordered = sorted_questions(study, sort) if kept is None else numbers.get(sort, [])
     context = {
         "study": study,
         "page_name": "Questions",
         "tab": "questions",
-        "questions": page_of_questions(study, ordered, request.GET.get("page")),
+        "questions": page_of_questions(study, ordered, request.GET.get("page"), difficulties),
         "sort": sort,
         "sorts": SORTS,
+        "most": MOST_LISTED,
         "query": urlencode({"sort": sort}) if sort else "",
         "kept": kept,
         "may": may_do(request, study.project),

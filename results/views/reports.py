@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from background.tasks import send
 from results.actions.charts import look_up_charts, stored_drawings
 from results.actions.reports import named_facts
+from results.replica import from_replica
 from results.reports.build import report_of
 from results.reports.formats import FORMATS, get_files
 from results.views.guards import project_view
@@ -21,6 +22,7 @@ from studies.permissions import Verb
 
 @project_view(Verb.VIEW)
 @require_safe
+@from_replica
 def report(request: HttpRequest, project: Project, format: str) -> HttpResponse:
     """Return the files of the report; built during the request, in a fraction of a second."""
     if format not in FORMATS:

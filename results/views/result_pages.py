@@ -5,21 +5,22 @@ from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from results.actions.cached_statistics import CachedStatistics, compute_now, whole_report
+from results.actions.cached_statistics import CachedStatistics, whole_report
 from results.actions.reports import named_facts
 from results.models import KeptNumbers, StoredChart
 from results.queries.instances.human_model_disagreement import human_model_disagreements
 from results.queries.people.text_authors import asking_studies, written_kinds
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_project
+from results.replica import from_replica
 from results.reports.base import Report
 from results.reports.build import report_of
+from results.reports.facts import Disagreement
 from results.reports.page_tables import PageCard, cards_from_plain, page_cards
 from results.reports.table_files import STORED_WRITERS, WRITERS
-from results.views.cached_statistics import numbers_for
+from results.views.cached_statistics import has_stored_figures, numbers_for, results_for
 from results.views.charts import stored_charts
 from results.views.guards import project_view, study_view
 from results.views.human_model_disagreement import disagreement_context
@@ -38,6 +39,7 @@ class ShownCard:
 
 @study_view(Verb.VIEW)
 @require_safe
+@from_replica
 def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     cards: list[PageCard] = []
     kept = numbers_for(KeptNumbers.Page.STUDY_RESULTS, study.project, study, answers=answers_sent(study))
@@ -53,7 +55,9 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
         "kept": kept,
     }
     if _has_disagreement_table(cards):
-        context |= disagreement_context(study.project, human_model_disagreements(study.project, study))
+        by_figures = has_stored_figures(study.project, answers=answers_sent(study))
+        found = human_model_disagreements(study.project, study, by_figures=by_figures)
+        context |= disagreement_context(study.project, found)
     context["asking"] = asking_studies(study) if written_kinds(study) else []
     return render(request, "results/results/study.html", context)
 
@@ -70,19 +74,20 @@ def _with_charts(project: Project, cards: Sequence[PageCard]) -> list[ShownCard]
 
 @project_view(Verb.VIEW)
 @require_safe
+@from_replica
 def project_results(request: HttpRequest, project: Project) -> HttpResponse:
-    page = KeptNumbers.Page.PROJECT_RESULTS
-    kept = numbers_for(page, project, answers=answers_sent(project))
-    # Of a small project too, a report is made once and read until something changes.
-    stored = kept or compute_now(page=page, project=project, now=timezone.now())
-    cards = _project_cards(stored)
+    kept = results_for(project)
+    cards = _project_cards(kept)
     # Counted again, so that every count matches the list it links to.
-    disagreements = human_model_disagreements(project) if _has_disagreement_table(cards) else ()
+    disagreements: Sequence[Disagreement] = ()
+    if _has_disagreement_table(cards):
+        by_figures = has_stored_figures(project, answers=answers_sent(project))
+        disagreements = human_model_disagreements(project, by_figures=by_figures)
     context = {
         "project": project,
         "simulated": simulated_in_project(project),
         "cards": _with_charts(project, cards),
-        "kept": kept,
+        "kept": kept if kept.in_background else None,
         "formats": FORMAT_NAMES,
     }
     context |= disagreement_context(project, disagreements)
@@ -95,6 +100,7 @@ def _project_cards(kept: CachedStatistics) -> list[PageCard]:
 
 @project_view(Verb.VIEW)
 @require_safe
+@from_replica
 def project_table(request: HttpRequest, project: Project, table: str, format: str) -> HttpResponse:
     """Return one table of the results of `project` as a file."""
     kept = numbers_for(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))
@@ -104,6 +110,7 @@ def project_table(request: HttpRequest, project: Project, table: str, format: st
 
 @study_view(Verb.VIEW)
 @require_safe
+@from_replica
 def study_table(request: HttpRequest, study: Study, table: str, format: str) -> HttpResponse:
     """Return one table of the results of `study` as a file."""
     kept = numbers_for(KeptNumbers.Page.STUDY_RESULTS, study.project, study, answers=answers_sent(study))

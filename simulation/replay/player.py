@@ -20,7 +20,7 @@ from annotation.actions.deciding import adjudication
 from annotation.errors import NothingLeft
 from annotation.models import Decision, Seat
 from annotation.recruitment.base import Entry
-from results.simulated import REPLAY_PROVIDER
+from annotation.simulation_ids import REPLAY_PROVIDER
 from studies.kinds import get_kind
 from studies.models import Question, Study
 from studies.progress_bars import ProgressBars

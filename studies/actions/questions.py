@@ -12,7 +12,7 @@ from studies.batches import Progress, create_in_batches, ignore_progress
 from studies.descriptions import DESCRIPTION, descriptions_of
 from studies.errors import StudyError
 from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, Kind, NewQuestion, get_kind, usual_ask
-from studies.models import Instance, InstanceImage, PracticeQuestion, Question, Study, Tag
+from studies.models import Check, Instance, InstanceImage, PracticeQuestion, Question, Study, Tag
 
 BATCH = 500
 # Longer lists show the first instances and the count.
@@ -53,7 +53,7 @@ class About:
 
 
 def selected_instances(study: Study) -> QuerySet[Instance]:
-    """Return the instances that the study file selects, without the practice instances."""
+    """Return the instances that the study file selects, without those of practice and of gold questions."""
     selection = study.design.instances
     chosen = Instance.objects.filter(project=study.project_id)
     picked = {"type": selection.type, "subtype": selection.subtype, "split": selection.split, "key": selection.keys}
@@ -65,7 +65,13 @@ def selected_instances(study: Study) -> QuerySet[Instance]:
         tagged = Tag.instances.through.objects.filter(tag__project=study.project_id, tag__name__in=selection.tags)
         chosen = chosen.filter(pk__in=tagged.values("instance"))
     practised = [question.instance for question in study.design.practice.questions]
-    return chosen.exclude(key__in=practised).order_by("id")
+    chosen = chosen.exclude(key__in=practised)
+    if study.design.checks is not None and study.design.checks.gold is not None:
+        # Listed in the study file, or chosen at the launch.
+        listed = [each.instance for each in study.design.checks.gold.questions]
+        made = Question.with_checks.filter(study=study.pk, check_type=Check.GOLD)
+        chosen = chosen.exclude(key__in=listed).exclude(pk__in=made.values("instance"))
+    return chosen.order_by("id")
 
 
 def upstream_studies(study: Study) -> Iterator[Study]:
@@ -200,12 +206,12 @@ def _questions_about(study: Study, facts: InstanceFacts, source: Source | None =
                 "variant": built.variant,
                 "part": number,
                 "content": built.content,
-                **_right(built.right),
+                **right_columns(built.right),
                 "item": built.item,
             }
 
 
-def _right(right: Any) -> dict[str, Any]:
+def right_columns(right: Any) -> dict[str, Any]:
     """Return the columns of a right answer: one for a label, the other for any other JSON."""
     return {"right": right} if isinstance(right, str) else {"right": "", "right_answer": right}
 

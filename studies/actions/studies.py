@@ -28,6 +28,7 @@ from studies.actions.questions import (
 from studies.actions.selection import check_selection
 from studies.batches import Progress, create_in_batches, ignore_progress
 from studies.design import Design, read_design
+from studies.design.policy_checks import check_policies
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
 from studies.models import (
@@ -186,6 +187,7 @@ def _unaskable(study: Study, asked: Sequence[About]) -> Unaskable | None:
 
 def _make_plan(study: Study, asked: Sequence[About]) -> Plan:
     surveys = _plan_surveys(study, asked)
+    _check_reach(study, surveys)
     each = study.design.questions_per_instance
     return Plan(
         questions=each * sum(len(survey.items) for survey in surveys),
@@ -252,6 +254,12 @@ def _order(about: About) -> tuple[int, int]:
     return about.instance, about.source.id if about.source else 0
 
 
+def _check_reach(study: Study, surveys: Sequence[PlannedSurvey[About]]) -> None:
+    """Raise StudyError for policies that can never act with these surveys, or that contradict each other."""
+    if problems := [sentence for _, sentence in check_policies(study.design, surveys)]:
+        raise StudyError(*problems)
+
+
 def _plan_surveys(study: Study, about: Sequence[About]) -> list[PlannedSurvey[About]]:
     design = study.design
     try:
@@ -287,7 +295,9 @@ def freeze(
         join_dataset(study=study, by=by, now=now)
     make_practice(study)
     if about is None or about:
-        add_surveys(study=study, planned=_plan_surveys(study, _choose_instances(study, about)), progress=progress)
+        planned = _plan_surveys(study, _choose_instances(study, about))
+        _check_reach(study, planned)
+        add_surveys(study=study, planned=planned, progress=progress)
     check_conditions(study, study.questions.iterator(chunk_size=BATCH))
 
 

@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from studies.wording import MOST_DIGITS
+
 _SIGNS = {"US$": "USD", "$": "USD", "€": "EUR", "£": "GBP"}
 _CURRENCY = r"(?P<{}>US\$|[$€£]|USD|EUR|GBP)?"
 # 1200, 1,200 or 1 200; then .5, ,50 or nothing.
@@ -18,8 +20,6 @@ _AMOUNT = re.compile(
 _AMBIGUOUS = re.compile(r"([1-9][0-9]{0,2})[.,]([0-9]{3})")
 _TOO_PRECISE = re.compile(r"[0-9]+[.,][0-9]{3,}")
 _ADVICE = "Write an amount such as 8.00."
-# Digits before the point of the largest amount.
-MOST_DIGITS = 6
 # The signs of Arabic between whole and decimals, and between thousands.
 _ARABIC_SIGNS = {"\N{ARABIC DECIMAL SEPARATOR}": ".", "\N{ARABIC THOUSANDS SEPARATOR}": "'"}
 

@@ -3,20 +3,26 @@
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import jsonschema
 
 from studies.design.amounts import explain_amount
 from studies.design.entries import Entry, entries_of, fill, with_defaults
-from studies.design.model import AMOUNT, ASKING, PARTS, VERSION, Design, Part, Pay, add_option_defaults, shortest_limit
+from studies.design.model import ASKING, PARTS, VERSION, Design, Part, Pay, add_option_defaults, shortest_limit
+from studies.design.named_entries import NAMED
 from studies.design.parser import Lines, Path, read_values
+from studies.design.policy_checks import check_policies, check_repeats
 from studies.design.problems import DesignRefused, Problem
+from studies.design.quality_checks import check_quality_checks
 from studies.design.schema import study_schema
 from studies.eligibility import get_rule as get_eligibility
 from studies.kinds import KINDS, get_kind, has_own_score
 from studies.names import UNSTORABLE, problem_with_line
+from studies.policies import get_policy
 from studies.rules import fitting_rules, get_rule, misfit
+from studies.wording import AMOUNT
 
 # A quoted text of YAML, or JSON, can spell them out.
 
@@ -67,7 +73,7 @@ def _check_version(values: Mapping[str, Any]) -> Findings:
 
 
 def check_texts(values: Mapping[str, Any]) -> Findings:
-    """Yield every text that cannot be stored."""
+    """Yield every text and every number that cannot be stored."""
     waiting: list[tuple[Path, Any]] = [((), values)]
     while waiting:
         path, value = waiting.pop()
@@ -77,10 +83,12 @@ def check_texts(values: Mapping[str, Any]) -> Findings:
             waiting += [((*path, number), each) for number, each in enumerate(value)]
         if any(isinstance(text, str) and UNSTORABLE.search(text) for text in (value, *path[-1:])):
             yield path, "The text has a NUL or half a character, which cannot be stored. Remove it."
+        if isinstance(value, float) and not isfinite(value):
+            yield path, f"`{'.'.join(map(str, path))}` is {value}, which is no amount. Write digits, such as 0.2."
 
 
 def _check_values(values: Mapping[str, Any]) -> Findings:
-    """Check each value by the schema, by its kind, and by its rule of eligibility."""
+    """Check each value by the schema, by its kind, and by its rule of eligibility or policy."""
     found = [*check_schema(values, study_schema(), ())]
     asked = _readable_parts(values)
     if not asked and not found:
@@ -90,7 +98,7 @@ def _check_values(values: Mapping[str, Any]) -> Findings:
     for path, part in asked:
         found += _check_ask(part, path)
     found += _check_parts(asked, str(values.get("language", "en")))
-    yield from found or _check_eligibility(values)
+    yield from found or (*_check_eligibility(values), *_check_named_policies(values))
 
 
 def check_schema(value: Any, schema: Mapping[str, Any], prefix: Path, *, file: str = "study file") -> Findings:
@@ -103,6 +111,7 @@ def check_schema(value: Any, schema: Mapping[str, Any], prefix: Path, *, file: s
             unknown = next(str(name) for name in error.instance if name not in known)
             near = difflib.get_close_matches(unknown, known, n=1)
             hint = f"Did you mean `{near[0]}`?" if near else f"Known are: {', '.join(known)}."
+            hint = hint if known else "Nothing can be set here. Remove it."
             yield (*path, unknown), f"`{unknown}` is not known here. {hint}"
         elif error.validator == "required":
             # There is an error for each missing entry, in their order.
@@ -214,14 +223,24 @@ def _check_eligibility(values: Mapping[str, Any]) -> Findings:
             yield path, f"{rule.name} is listed twice with the same values."
 
 
+def _check_named_policies(values: Mapping[str, Any]) -> Findings:
+    """Check each policy by the schema of its own name."""
+    listed = values.get("policies", [])
+    for number, entry in enumerate(listed):
+        own = {name: value for name, value in entry.items() if name != "policy"}
+        yield from check_schema(own, get_policy(entry["policy"]).schema, ("policies", number))
+    yield from check_repeats(listed)
+
+
 def _complete(values: Mapping[str, Any]) -> Design:
     """Return the design with the defaults of the schema, of its kinds, and those that follow from other values."""
     own = {name: value for name, value in values.items() if name not in ASKING}
     whole = with_defaults(own, study_schema()) | {
         PARTS: [_complete_part(part) for _, part in _readable_parts(values)],
-        "eligibility": [
-            with_defaults(entry, get_eligibility(entry["rule"]).schema) for entry in values.get("eligibility", [])
-        ],
+        **{
+            listed: [with_defaults(entry, named.schema_of(entry[named.key])) for entry in values.get(listed, [])]
+            for listed, named in NAMED.items()
+        },
         "version": VERSION,
     }
     return Design.from_stored(fill(Design, whole, partial(_default, values=whole)))
@@ -272,9 +291,12 @@ def _check_sense(design: Design) -> Findings:
             f"session: `surveys.size` is {design.surveys.size}. Lower it.",
         )
     yield from _check_conditions(design)
+    yield from _check_qualification(design)
     if not design.recruitment.prolific and not design.recruitment.invite:
         yield ("recruitment",), "Nobody could take part. Turn on `prolific`, `invite` or both."
     yield from _check_practice(design)
+    yield from check_policies(design)
+    yield from check_quality_checks(design)
     time, shortest = design.time, shortest_limit(design.time.estimated_minutes)
     if design.recruitment.prolific and time.limit_minutes < shortest:
         yield (
@@ -302,6 +324,36 @@ def _check_purpose(design: Design) -> Findings:
         yield (
             ("dataset",),
             f"A study whose purpose is {design.purpose} accepts nothing, so `dataset` must be false or left out.",
+        )
+
+
+def _check_qualification(design: Design) -> Findings:
+    wanted = design.qualification
+    if wanted is None:
+        return
+    if design.purpose != "qualification":
+        yield (
+            ("qualification",),
+            f"`qualification` lets people pass into a group, and the purpose of this study is {design.purpose}. Write "
+            "`purpose: qualification`, or leave `qualification` out.",
+        )
+    if not design.knows_right:
+        yield (
+            ("qualification",),
+            "The right answers to these questions are unknown, so nobody could pass. Choose a kind and `ask` with "
+            "known right answers, or leave `qualification` out.",
+        )
+    if wanted.right > wanted.of:
+        yield (
+            ("qualification", "right"),
+            f"{wanted.right} right answers of {wanted.of} are impossible. Lower `right`, or raise `of`.",
+        )
+    most = design.surveys.size * design.questions_per_instance
+    if wanted.of > most and not design.is_live:
+        yield (
+            ("qualification", "of"),
+            f"`qualification.of` is {wanted.of}, and one session has at most {most} questions, so nobody could pass. "
+            "Lower it, or raise `surveys.size`.",
         )
 
 

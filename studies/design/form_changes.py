@@ -7,10 +7,9 @@ from studies.design.amounts import read_amount
 from studies.design.editor import LEFT_OUT, apply_changes, changed_values, value_at
 from studies.design.form_fields import AMOUNT, Field, adds_to, build_form, move_up_command, removal_name, unused_kinds
 from studies.design.model import PARTS
+from studies.design.named_entries import NAMED
 from studies.design.parser import Path, read_values
 from studies.design.parts import move_into_parts, move_out_of_parts
-from studies.eligibility import RULES as ELIGIBILITY
-from studies.eligibility import get_rule
 from studies.kinds import KINDS, get_kind
 
 CURRENCY = "pay.currency"
@@ -97,13 +96,13 @@ def _order(path: Path, count: int, sent: Mapping[str, str]) -> list[int]:
 
 
 def _obsolete(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> dict[Path, Any]:
-    """Return the entries that the newly chosen kinds and eligibility rules do not have, to be removed."""
+    """Return the entries that the newly chosen kinds, rules and policies do not have, to be removed."""
     gone: dict[Path, Any] = {}
     for path, chosen in changes.items():
         if path[-1] == "kind" and chosen in [*KINDS]:
             owner, known = (*path[:-1], "ask"), {*get_kind(chosen).ask_schema["properties"]}
-        elif path[0] == "eligibility" and path[-1] == "rule" and chosen in [*ELIGIBILITY]:
-            owner, known = path[:-1], {"rule", *get_rule(chosen).schema["properties"]}
+        elif (named := NAMED.get(str(path[0]))) and path[-1] == named.key and chosen in [*named.registry]:
+            owner, known = path[:-1], {named.key, *named.properties(chosen)}
         else:
             continue
         # The schema refuses anything that is not a section.

@@ -11,14 +11,13 @@ import yaml
 from studies.design.amounts import read_amount
 from studies.design.editor import LEFT_OUT, value_at
 from studies.design.entries import Entry, entries_of
-from studies.design.model import AMOUNT as AMOUNT_PATTERN
 from studies.design.model import PARTS, QUESTION, Design
+from studies.design.named_entries import NAMED
 from studies.design.parser import Lines, Path, read_value
 from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import study_schema
-from studies.eligibility import RULES as ELIGIBILITY
-from studies.eligibility import get_rule
 from studies.kinds import KINDS, get_kind, role_entries
+from studies.wording import AMOUNT as AMOUNT_PATTERN
 
 TEXT, LONG, NUMBER, AMOUNT, CHOICE, SWITCH = "text", "long", "number", "amount", "choice", "switch"
 LIST, CHOICES, OTHER = "list", "choices", "other"
@@ -174,11 +173,10 @@ class Form:
     def _label(self, name: str) -> str:
         fields = [*self.all_fields()]
         one = next((each for each in fields if each.name == name), None)
+        if one is None and any(each.name.startswith(f"{name}.") for each in fields):
+            return f"“{_words(name.rpartition('.')[2])}”"
         one = one or next((each for each in fields if each.path[-1] == name), None)
-        if one is None:
-            is_section = any(f"{each.name}.".startswith(f"{name}.") for each in fields)
-            return f"“{_words(name.rpartition('.')[2])}”" if is_section else f"`{name}`"
-        return f"“{one.full_label}”"
+        return f"`{name}`" if one is None else f"“{one.full_label}”"
 
     def focus(self, do: str) -> str:
         """Return the name of the field to go on with after the button that sends `do`, "" for none."""
@@ -227,7 +225,6 @@ def adds_to(path: Path) -> str:
 # The name of an entry in a problem; what says that it is missing in the file.
 _NAMED = re.compile(r"`([\w.]+)`")
 _MISSING = re.compile(r"(`\w+`) is missing in .*\.")
-_RULE = "rule"
 _FROM: Path = ("instances", "from")
 # Value of an empty choice.
 _ALL, _NONE = "All instances of the project", "None"
@@ -389,11 +386,11 @@ def _has_entries(schema: Mapping[str, Any]) -> bool:
 
 def _entries(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -> list[Fieldset]:
     there = value_at(values, path)
-    found = []
+    found, keys = [], {each.key for each in NAMED.values()}
     for number in [*range(len(there) if isinstance(there, list) else 0), NEW]:
         where = (*path, number)
         fields = [
-            replace(_field((*where, name), part, values), decides=name == _RULE and number != NEW)
+            replace(_field((*where, name), part, values), decides=name in keys and number != NEW)
             for name, part in _in_entry(schema["items"], where, values).items()
         ]
         if number == NEW:
@@ -407,16 +404,18 @@ def _entries(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -
 def _in_entry(items: Mapping[str, Any], where: Path, values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schemas of the fields of the entry at `where`.
 
-    The fields of a condition depend on its rule. Values left by another rule are shown too, so they can be removed.
+    The fields of a condition depend on its rule, those of a policy on its name. Values left by another one are shown
+    too, so they can be removed.
     """
     properties: Mapping[str, Any] = items["properties"]
-    if where[0] != "eligibility":
+    named = NAMED.get(str(where[0]))
+    if named is None:
         return properties
     said = value_at(values, where)
     left = [name for name in said if name in properties] if isinstance(said, Mapping) else []
-    rule = value_at(values, (*where, _RULE))
-    own = get_rule(rule).schema["properties"] if isinstance(rule, str) and rule in ELIGIBILITY else {}
-    return {_RULE: properties[_RULE]} | {name: properties[name] for name in left} | own
+    name = named.name_in(said)
+    own = named.properties(name) if name else {}
+    return {named.key: properties[named.key], **{name: properties[name] for name in left}, **own}
 
 
 def _field(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any], is_needed: bool = False) -> Field:

@@ -12,15 +12,17 @@ from typing import Any, Self
 
 from pydantic import ConfigDict, ValidationError, model_validator
 
-from studies.design.amounts import MOST_DIGITS
 from studies.design.entries import Entry, Options, Section, entry, fill, with_defaults
 from studies.design.problems import DesignRefused, Problem
 from studies.eligibility import RULES as ELIGIBILITY
 from studies.eligibility import every_property, get_rule
-from studies.eligibility.base import entry_schema
+from studies.entry_schema import entry_schema
 from studies.kinds import KINDS, AsksAboutAnswers, get_kind
 from studies.names import LONGEST_NOTE
+from studies.policies import POLICIES, get_policy
+from studies.policies import every_property as every_policy_property
 from studies.rules import RULES
+from studies.wording import AMOUNT
 
 # Of study files and of stored designs. A change that older versions of Lineup would misread gets the next number: its
 # entries say `since`. An entry that is `optional` needs none. See docs/decisions/0066-a-study-file-is-defined-once.md.
@@ -45,7 +47,6 @@ PARTS = "parts"
 
 # In Python `$` alone also matches before a final line end; in other languages the rest has no effect.
 _END = r"$(?!\n)"
-AMOUNT = rf"^[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{2}})?" + _END
 # A program that sees only the texts, or only the pictures, of a question. A higher room knows which exist.
 _BLIND_BASELINE = r"^(text-only|image-only):\S+" + _END
 # A multi-line text; editors that know the media type show it accordingly.
@@ -97,12 +98,20 @@ def _usual_least_answers(design: Mapping[str, Any]) -> int:
 
 def _condition_schema() -> dict[str, Any]:
     """Return the schema of a condition; the schema of its rule has its entries and their defaults."""
+    return _named_schema("rule", list(ELIGIBILITY), every_property())
+
+
+def _policy_schema() -> dict[str, Any]:
+    """Return the schema of a policy; the schema of its name has its entries and their defaults."""
+    return _named_schema("policy", list(POLICIES), every_policy_property())
+
+
+def _named_schema(key: str, names: Sequence[str], every: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     properties = {
-        name: {word: value for word, value in part.items() if word != "default"}
-        for name, part in every_property().items()
+        name: {word: value for word, value in part.items() if word != "default"} for name, part in every.items()
     }
-    rule = {"enum": list(ELIGIBILITY), "description": "The name of the rule."}
-    return entry_schema(rule=rule, **properties) | {"required": ["rule"]}
+    named = {"enum": names, "description": f"The name of the {key}."}
+    return entry_schema(**{key: named}, **properties) | {"required": [key]}
 
 
 class Part(Section):
@@ -172,6 +181,26 @@ class Condition(Section):
         return self
 
 
+class PolicyEntry(Section):
+    """A policy by its name, with its parameters from the study file."""
+
+    model_config = ConfigDict(extra="allow")
+    policy: str = entry(...)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return MappingProxyType(self.model_extra or {})
+
+    @model_validator(mode="after")
+    def _has_the_entries_of_its_policy(self) -> Self:
+        if self.policy not in POLICIES:
+            raise ValueError(f"no policy is called {self.policy}")
+        unlike = self.parameters.keys() ^ get_policy(self.policy).schema["properties"].keys()
+        if unlike:
+            raise ValueError(f"missing or unknown in {self.policy}: {', '.join(sorted(unlike))}")
+        return self
+
+
 class Time(Section):
     estimated_minutes: int = entry(30, first=_PAY, label="Minutes per survey", minimum=1, maximum=720)
     """Estimated time for one survey."""
@@ -209,6 +238,49 @@ class Practice(Section):
     """Right answers needed."""
     rounds: int = entry(2, minimum=1, maximum=10)
     questions: tuple[PracticeEntry, ...] = entry([])
+
+
+class GoldEntry(Section):
+    instance: str = entry(...)
+    """The key of an instance of the project."""
+    right: str = entry("")
+    """The right option: "candidate-0", "none", ... Not needed if the type of question knows it."""
+
+
+class GoldChecks(Section):
+    """Questions whose right answer is known, which nothing on the page tells from the others."""
+
+    per_survey: int = entry(..., minimum=1, maximum=100)
+    """Number of instances in each survey whose questions are gold."""
+    from_study: str = entry("", alias="from")
+    """The study of the project whose settled or accepted questions are used, with the decision as right answer."""
+    questions: tuple[GoldEntry, ...] = entry([])
+    """Instances with their right answers, instead of `from`."""
+
+
+class InstructionChecks(Section):
+    """Questions whose text is an instruction to choose a certain option."""
+
+    per_survey: int = entry(..., minimum=1, maximum=100)
+    """Number in each survey."""
+
+
+class RepeatChecks(Section):
+    """Questions that the same person gets a second time, later in the survey."""
+
+    per_survey: int = entry(..., minimum=1, maximum=100)
+    """Number in each survey."""
+
+
+class QualityChecks(Section):
+    """Questions that check answers. Their answers count nowhere, and are paid like others."""
+
+    gold: GoldChecks | None = entry(None, optional=True)
+    """Questions with a known right answer. Their instances are not asked about otherwise."""
+    instruction: InstructionChecks | None = entry(None, optional=True)
+    """Questions that tell annotators which option to choose."""
+    repeat: RepeatChecks | None = entry(None, optional=True)
+    """Questions that are asked again, to measure the agreement of people with themselves."""
 
 
 class Answering(Section):
@@ -261,6 +333,17 @@ class LaunchConditions(Section):
     blind_solvability: BlindSolvability | None = entry(None, since=4)
     """Programs that see only the texts, or only the images, of each question must not be right too often. Run them
     while the study is a draft, on its page or with `predict`."""
+
+
+class Qualification(Section):
+    group: str = entry(..., minLength=1, maxLength=50)
+    """The group of the project that people join who pass. Studies with the eligibility rule `in_group` are for it."""
+    right: int = entry(..., minimum=1)
+    """Right answers needed in one session."""
+    of: int = entry(..., minimum=1)
+    """The number of answers that `right` is out of. A session with more answers needs the same share."""
+    days: int = entry(90, minimum=1, maximum=3650)
+    """Days for which people belong to the group after passing. Passing again begins them anew."""
 
 
 class Design(Section):
@@ -319,6 +402,8 @@ class Design(Section):
     """Markdown. Without it there is no consent page."""
     practice: Practice = entry({})
     """Questions with feedback before the survey."""
+    checks: QualityChecks | None = entry(None, optional=True)
+    """Gold questions, instruction checks and repeated questions, at places that nobody can foresee."""
     answering: Answering = entry({}, since=2)
     """How the page of a question is used."""
     endings: Endings = entry({}, since=2)
@@ -329,6 +414,10 @@ class Design(Section):
     arrives."""
     conditions: LaunchConditions = entry({}, since=4)
     """Requirements for the launch."""
+    policies: tuple[PolicyEntry, ...] = entry([], optional=True, items=_policy_schema)
+    """What the study does by itself: pause, so that nobody new comes in, or ask others. People at work finish."""
+    qualification: Qualification | None = entry(None, optional=True)
+    """For studies whose purpose is qualification: people who finish with enough right answers join a group."""
 
     @property
     def is_live(self) -> bool:
@@ -349,6 +438,22 @@ class Design(Section):
     def questions_per_instance(self) -> int:
         """The maximum number of questions about one instance or, if it asks about answers, about one answer."""
         return sum(len(get_kind(part.kind).variants(part.ask)) for part in self.parts)
+
+    @property
+    def known_per_instance(self) -> int:
+        """The maximum number of questions about one instance whose right answers are known in advance."""
+        knowing = [part for part in self.parts if get_kind(part.kind).knows_right(part.ask)]
+        return sum(len(get_kind(part.kind).variants(part.ask)) for part in knowing)
+
+    @property
+    def checks_per_survey(self) -> int:
+        """The most checks that a person answers in a survey, in addition to its questions."""
+        checks = self.checks
+        if checks is None:
+            return 0
+        gold = 0 if checks.gold is None else checks.gold.per_survey * self.questions_per_instance
+        others = (each.per_survey for each in (checks.instruction, checks.repeat) if each is not None)
+        return gold + sum(others)
 
     @property
     def asks_several(self) -> bool:

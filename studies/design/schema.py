@@ -14,12 +14,13 @@ from studies.design.entries import Section, entries_of
 from studies.design.model import ASKING, PARTS, Design, before_parts
 from studies.eligibility import RULES as ELIGIBILITY
 from studies.kinds import KINDS
+from studies.policies import POLICIES
 from studies.rules import RULES
 
 
 def study_schema() -> Mapping[str, Any]:
     """Return the JSON Schema (2020-12) of a study file, with defaults."""
-    return _schema_with(tuple(KINDS), tuple(RULES), tuple(ELIGIBILITY))
+    return _schema_with(tuple(KINDS), tuple(RULES), tuple(ELIGIBILITY), tuple(POLICIES))
 
 
 @cache
@@ -55,6 +56,10 @@ class StudyFileSchema(GenerateJsonSchema):
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        found = super().default_schema(schema)
+        return {word: value for word, value in found.items() if word != "default" or value is not None}
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         return {"type": "string"}

@@ -5,6 +5,7 @@ from typing import Any
 
 from studies.design.model import Design
 from studies.kinds import Kind, get_kind, role_entries
+from studies.policies import Act, PolicyFacts, get_policy
 from studies.wording import format_count, format_money
 
 _PURPOSES = {
@@ -104,6 +105,19 @@ def _people(design: Design) -> Iterator[str]:
         yield f"{format_count(len(practice), 'practice question')} first; {design.practice.needed} must be right."
     consent = "give consent first" if design.consent else "see no consent page"
     yield f"They {consent}, and write to {design.contact or 'nobody yet'}."
+    if checks := design.checks_per_survey:
+        yield f"Each survey has {format_count(checks, 'quality check')} besides its questions."
+    if design.policies:
+        yield f"Policies: {'; '.join(_policies(design))}."
+
+
+def _policies(design: Design) -> Iterator[str]:
+    """Yield the title of each policy, and the bound at which it pauses the study."""
+    for each in design.policies:
+        policy = get_policy(each.policy)
+        bound = policy.judge(each.parameters, PolicyFacts(currency=design.pay.currency)).bound
+        title = f"{policy.title[0].lower()}{policy.title[1:]}"
+        yield f"{title} ({bound})" if policy.act is Act.PAUSE else title
 
 
 def _pay(design: Design) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from analytics.scores import is_below
-from studies.eligibility.base import ACCEPTANCE, Eligibility, Person, entry_schema, gettext_noop, study_property
+from studies.eligibility.base import ACCEPTANCE, Eligibility, Person, gettext_noop, study_property
+from studies.entry_schema import entry_schema
 
 RIGHT_ANSWERS = "right_answers"
 

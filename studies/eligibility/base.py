@@ -97,12 +97,6 @@ class Eligibility:
         return NOTHING
 
 
-def entry_schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an entry with these properties; those without a default are required."""
-    needed = [name for name, part in properties.items() if "default" not in part]
-    return {"type": "object", "additionalProperties": False, "properties": properties, "required": needed}
-
-
 def study_property(description: str) -> dict[str, Any]:
     """Return the schema of an entry's `study` property."""
     return {"type": "string", "minLength": 1, "maxLength": 50, "description": description}

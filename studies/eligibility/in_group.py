@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_noop
+from studies.eligibility.base import Eligibility, Person, gettext_noop
+from studies.entry_schema import entry_schema
 
 GROUP: Mapping[str, Any] = {
     "type": "string",

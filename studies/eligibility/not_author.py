@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from studies.eligibility.base import BarredQuestions, Eligibility, Person, entry_schema, gettext_noop
+from studies.eligibility.base import BarredQuestions, Eligibility, Person, gettext_noop
+from studies.entry_schema import entry_schema
 
 
 class NotAuthor(Eligibility):

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_noop, study_property
+from studies.eligibility.base import Eligibility, Person, gettext_noop, study_property
+from studies.entry_schema import entry_schema
 
 
 class Qualified(Eligibility):
@@ -39,4 +40,9 @@ class Qualified(Eligibility):
     def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:
         record = person.record(given["study"])
         tries = [(record.known, record.right), *record.sittings]
-        return not any(known >= given["of"] and right * given["of"] >= given["right"] * known for known, right in tries)
+        return not any(passes(known, right, needed=given["right"], of=given["of"]) for known, right in tries)
+
+
+def passes(known: int, right: float, *, needed: int, of: int) -> bool:
+    """Return whether `right` of `known` answers pass: `of` answers or more, and the share `needed` of `of`."""
+    return known >= of and right * of >= needed * known

@@ -50,6 +50,9 @@ Read the description and look at both images. Choose the **image that shows what
     def pair_roles(self, ask: Mapping[str, Any]) -> PairRoles:
         return PairRoles(caption=ask["caption"], image=ask["original"], negative_image=ask["generated"])
 
+    def can_instruct(self, ask: Mapping[str, Any]) -> bool:
+        return True
+
     def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({ORIGINAL, GENERATED, BOTH})
 

@@ -436,6 +436,25 @@ class Kind(ABC):
         best = [key for key, score in scores.items() if score == max(scores.values())]
         return Answer(best[0], best[0]) if self.has_one_label and len(best) == 1 else None
 
+    def can_instruct(self, ask: Mapping[str, Any]) -> bool:
+        """Return whether its questions can be instruction checks, see `instruction_check`."""
+        return False
+
+    def instruction_check(
+        self, content: Mapping[str, Any], number: int, say: Callable[[Option], str]
+    ) -> tuple[Mapping[str, Any], Any]:
+        """Return `content` with an instruction in place of its text, and the answer that follows it.
+
+        The option is one that everybody sees by the same name, such as "None of these"; `number` chooses among several.
+        say: option -> the instruction to choose it. Only for kinds and options where it `can_instruct`.
+        """
+        option = self.named_options(content)[number % len(self.named_options(content))]
+        return {**content, "caption": say(option)}, option.key
+
+    def named_options(self, content: Mapping[str, Any]) -> Sequence[Option]:
+        """Return the options that everybody sees by the same name."""
+        return [option for option in self.options(content) if option.label and not option.shuffled]
+
     def adds(self, content: Mapping[str, Any], winner: str) -> Mapping[str, Mapping[str, Any]]:
         """Return what an accepted answer adds to its instance: role -> image, width and height, or text."""
         return {}

@@ -60,6 +60,9 @@ Read the description, look at all the images, and pick the **one image that show
         # What fits the caption itself is its image, and no image of a negative caption.
         return {**ask, "becomes": "image"} if ask["caption"] == "caption" and "image" not in instance.images else ask
 
+    def can_instruct(self, ask: Mapping[str, Any]) -> bool:
+        return True
+
     def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({NONE, *(f"{ask['images']}-{number}" for number in range(FEWEST_IMAGES))})
 

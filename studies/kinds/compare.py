@@ -1,7 +1,7 @@
 """`compare`: 2 to 4 images for a caption; per criterion, the preferred image or no difference."""
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import comb, exp
 from typing import Any, ClassVar
@@ -95,6 +95,15 @@ Read the description, look at all the images, and say **for each criterion separ
                 f"There are {questions} combinations of {ask['at_once']} images, each a question about "
                 f"every instance; at most {MOST_QUESTIONS} are allowed.",
             )
+
+    def can_instruct(self, ask: Mapping[str, Any]) -> bool:
+        return bool(ask["caption"] and ask["ties"])
+
+    def instruction_check(
+        self, content: Mapping[str, Any], number: int, say: Callable[[Option], str]
+    ) -> tuple[Mapping[str, Any], Any]:
+        instructed, option = super().instruction_check(content, number, say)
+        return instructed, dict.fromkeys(content["criteria"], option)
 
     def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:
         return [" ".join(roles) for roles in _role_combinations(ask)] if len(ask["images"]) > ask["at_once"] else [""]

@@ -84,6 +84,9 @@ Look at the image, read the description, and rate **how well the image shows wha
             if ask[end].strip() in steps and ask[end].strip() != own:
                 yield end, f"`ask.{end}` is {ask[end]!r}, which is the number of another step. Use words."
 
+    def can_instruct(self, ask: Mapping[str, Any]) -> bool:
+        return bool(ask["caption"])
+
     def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:
         return list(ask["images"]) if ask["caption"] and len(ask["images"]) > 1 else [""]
 

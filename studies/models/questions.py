@@ -6,6 +6,21 @@ from studies.models.instances import Instance
 from studies.models.studies import Study
 
 
+class Check(models.TextChoices):
+    """What a question checks. The answers to it count nowhere."""
+
+    GOLD = "gold", "Gold question"
+    INSTRUCTION = "instruction", "Instruction check"
+    REPEAT = "repeat", "Repeated question"
+
+
+class OrdinaryQuestions(models.Manager["Question"]):
+    """Leaves checks out, so that no number, report, model run, export or decision reads them."""
+
+    def get_queryset(self) -> models.QuerySet["Question"]:
+        return super().get_queryset().filter(check_type="")
+
+
 class Question(models.Model):
     """A question of a study about one instance.
 
@@ -69,6 +84,19 @@ class Question(models.Model):
     taken_out_at = models.DateTimeField(
         null=True, blank=True, help_text="When a researcher took it out: since then its answers count nowhere."
     )
+    check_type = models.CharField(
+        max_length=20,
+        choices=Check.choices,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="What it checks; empty for an ordinary question. The source of a check is the question that it "
+        "was copied from, of this study or of another, or 0.",
+    )
+
+    # The first one is the default, also of `study.questions`. Foreign keys lead to checks too.
+    objects = OrdinaryQuestions()
+    with_checks = models.Manager["Question"]()
 
     class Meta:
         ordering = ("id",)
@@ -78,8 +106,14 @@ class Question(models.Model):
                 condition=~models.Q(source_type=""),
                 name="questions_made_from_a_source",
             ),
+            # Few are undone; everybody who arrives is kept from them.
+            models.Index(
+                fields=("study",), condition=models.Q(undone_at__isnull=False), name="undone_questions_of_a_study"
+            ),
             # What decides the outcomes of a study's questions, without their content.
-            models.Index(fields=("id", "undone_at", "answers_wanted", "instance"), name="questions_without_content"),
+            models.Index(
+                fields=("id", "undone_at", "answers_wanted", "instance", "check_type"), name="questions_without_content"
+            ),
         )
         constraints = (
             models.UniqueConstraint(

@@ -6,8 +6,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
-from analytics.aggregation import Aggregate, Answer, agreement_with_others, dawid_skene, mace, with_enough_answers
+from analytics.aggregation import (
+    Aggregate,
+    Answer,
+    agreement_with_others,
+    dawid_skene,
+    glad,
+    glad_objective,
+    glad_posteriors,
+    mace,
+    read_answers,
+    with_enough_answers,
+)
 from analytics.scores import Score
 from tests.analytics.published import agreement_case
 
@@ -16,7 +28,11 @@ def seeded_mace(answers: Iterable[Answer]) -> Aggregate:
     return mace(answers, rng=np.random.default_rng(3))
 
 
-METHODS: dict[str, Callable[[Iterable[Answer]], Aggregate]] = {"dawid_skene": dawid_skene, "mace": seeded_mace}
+METHODS: dict[str, Callable[[Iterable[Answer]], Aggregate]] = {
+    "dawid_skene": dawid_skene,
+    "mace": seeded_mace,
+    "glad": glad,
+}
 
 
 def simulated_answers(skills: list[float], tasks: int = 300) -> tuple[list[Answer], dict[str, str]]:
@@ -131,3 +147,77 @@ def test_which_of_two_is_right_never_hangs_on_the_seed() -> None:
 def test_tasks_with_fewer_than_three_answers_are_no_ground_for_a_model() -> None:
     three = [("t", worker, "a") for worker in "uvw"]
     assert with_enough_answers([*three, ("s", "u", "a"), ("s", "v", "b")]) == three
+
+
+# Two workers with the abilities 1 and 2 contradict each other about a task of log ease 0, that is ease 1.
+CONTRADICTION = [("t", "w1", "a"), ("t", "w2", "b")]
+PARAMETERS = np.array([1.0, 2.0, 0.0])
+# s(1) = 0.7310586 and s(2) = 0.8807971.
+CHANCE_OF_A = 0.2689414
+
+
+def test_an_e_step_of_glad_is_that_of_a_hand_computation() -> None:
+    posteriors, likelihood = glad_posteriors(read_answers(CONTRADICTION), PARAMETERS)
+    # a: 0.7310586 (1 - 0.8807971) = 0.0871443; b: (1 - 0.7310586) 0.8807971 = 0.2368828.
+    assert posteriors[0] == pytest.approx([CHANCE_OF_A, 1 - CHANCE_OF_A], abs=1e-6)
+    # log((0.0871443 + 0.2368828) / 2), less half of the squared distances 0, 1 and 1 from the mean of the priors.
+    assert likelihood == pytest.approx(np.log(0.1620136) - 1, abs=1e-6)
+
+
+def test_with_three_labels_the_wrong_ones_share_what_is_left() -> None:
+    answers = [*CONTRADICTION, ("u", "w1", "c")]
+    posteriors, _ = glad_posteriors(read_answers(answers), np.array([1.0, 2.0, 0.0, 0.0]))
+    # a: 0.7310586 x 0.1192029 / 2; b: 0.2689414 / 2 x 0.8807971; c: 0.2689414 / 2 x 0.1192029 / 2.
+    joint = np.array([0.0435722, 0.1184414, 0.0080146])
+    assert posteriors[0] == pytest.approx(joint / joint.sum(), abs=1e-5)
+    assert posteriors[1] == pytest.approx([0.1344707, 0.1344707, 0.7310586], abs=1e-6)
+
+
+def test_the_gradient_of_glad_is_that_of_a_hand_computation() -> None:
+    given = np.array([CHANCE_OF_A, 1 - CHANCE_OF_A])
+    _, gradient = glad_objective(PARAMETERS, read_answers(CONTRADICTION), given)
+    # Residuals 0.2689414 - 0.7310586 and 0.7310586 - 0.8807971; the priors pull the second ability and the ease by 1.
+    assert gradient == pytest.approx([0.4621172, 1.1497385, 0.7615942 - 1], abs=1e-6)
+
+
+def test_the_gradient_of_glad_is_the_slope_of_its_objective() -> None:
+    rng = np.random.default_rng(5)
+    answers = [(f"t{rng.integers(6)}", f"w{rng.integers(4)}", "abc"[rng.integers(3)]) for _ in range(40)]
+    table = read_answers(answers)
+    parameters, given = rng.normal(size=len(table.workers) + len(table.tasks)), rng.random(40)
+    _, gradient = glad_objective(parameters, table, given)
+    step = 1e-6
+    slopes = [
+        (glad_objective(parameters + each, table, given)[0] - glad_objective(parameters - each, table, given)[0])
+        / (2 * step)
+        for each in step * np.eye(len(parameters))
+    ]
+    assert gradient == pytest.approx(slopes, abs=1e-6)
+
+
+def test_glad_finds_the_order_of_abilities_and_of_difficulties_again() -> None:
+    """Answers drawn from its own model: 9 workers of abilities -0.5 to 3.5, 400 tasks of log ease -2 to 2."""
+    rng = np.random.default_rng(11)
+    abilities, log_ease = np.linspace(-0.5, 3.5, 9), rng.uniform(-2, 2, 400)
+    truth = rng.integers(2, size=400)
+    right = rng.random((9, 400)) < 1 / (1 + np.exp(-abilities[:, None] * np.exp(log_ease)))
+    answers = [
+        (task, worker, int(truth[task]) if right[worker, task] else 1 - int(truth[task]))
+        for worker in range(9)
+        for task in range(400)
+    ]
+    found = glad(answers)
+    assert min(found.abilities, key=lambda worker: found.abilities[worker]) == 0
+    assert spearmanr(abilities, [found.abilities[worker] for worker in range(9)]).statistic > 0.95
+    assert spearmanr(-log_ease, [found.difficulties[task] for task in range(400)]).statistic > 0.6
+    assert list(found.skills) == list(found.abilities)
+    by_majority = sum((right[:, task].sum() > 4) for task in range(400))
+    assert sum(found.labels[task] == truth[task] for task in range(400)) > by_majority
+
+
+def test_a_disputed_question_is_more_difficult_than_a_unanimous_one() -> None:
+    answers = [(task, worker, "a") for task in ("t1", "t2", "t3") for worker in "vwxyz"]
+    answers += [("t4", worker, "a" if worker in "vwx" else "b") for worker in "vwxyz"]
+    found = glad(answers)
+    assert found.difficulties["t4"] > found.difficulties["t1"]
+    assert found.abilities["v"] > found.abilities["z"]

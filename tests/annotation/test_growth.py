@@ -1,20 +1,16 @@
 """What an annotator's request reads does not grow with the study: PostgreSQL counts the rows its plans touch."""
 
-import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
-
 import pytest
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from annotation.actions.answering import answer_sql, responses
 from annotation.actions.arriving import draw_questions
 from annotation.models import Slot
+from studies.models import Question
 from tests.annotation.test_pipeline import answer_all
 from tests.annotation.test_responses import next_slot
 from tests.factories import NOON, arrive_at_work, launch_study
+from tests.plans import rows_read
 
 pytestmark = pytest.mark.django_db
 
@@ -26,37 +22,6 @@ def _plans_of_large_tables() -> None:
         pytest.skip("SQLite does not say how many rows it reads.")
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-
-
-def rows_read(work: Callable[[], object]) -> Counter[str]:
-    """Return how many rows of each table the SELECTs of `work` read, after they were run."""
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-    with CaptureQueriesContext(connection) as captured:
-        work()
-    found: Counter[str] = Counter()
-    for query in captured.captured_queries:
-        if query["sql"].lstrip().startswith("SELECT"):
-            for node in _nodes(_plan(query["sql"])):
-                if "Relation Name" in node:
-                    passed_over = node.get("Rows Removed by Filter", 0)
-                    found[node["Relation Name"]] += (node["Actual Rows"] + passed_over) * node["Actual Loops"]
-    return found
-
-
-def _plan(statement: str) -> dict[str, Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement.replace('%', '%%')}", [])
-        ([explained],) = cursor.fetchone()
-    explained = json.loads(explained) if isinstance(explained, str) else [explained]
-    return dict(explained[0]["Plan"])
-
-
-def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    below: Iterable[dict[str, Any]] = plan.get("Plans", ())
-    for each in below:
-        yield from _nodes(each)
 
 
 def test_of_a_survey_of_thirty_questions_sending_reads_only_the_next_one() -> None:
@@ -83,3 +48,10 @@ def test_human_stages_again_reads_none_of_the_questions_that_nobody_has_answered
     answer_all(arrive_at_work(study, "ben"), "candidate-1")
     # Both took the first survey, whose one question they disagree on.
     assert rows_read(lambda: draw_questions.draw(study=study, annotator=None, now=NOON))["annotation_decision"] < 20
+
+
+def test_the_few_undone_questions_of_a_study_are_found_without_reading_the_others() -> None:
+    """Whoever arrives is kept from them, twice."""
+    study = launch_study(instances=60)
+    undone = Question.with_checks.filter(study=study, undone_at__isnull=False)
+    assert "undone_questions_of_a_study" in undone.values("pk").order_by().explain()

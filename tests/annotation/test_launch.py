@@ -3,6 +3,7 @@
 import io
 import random
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -13,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.actions.launching.launch import launch, launch_warnings
 from annotation.models import Decision, Seat, Slot
 from studies.actions.studies import create_study
+from studies.errors import StudyError
 from studies.models import Study, StudyState, SurveyQuestion
 from tests.factories import NOON, TESTS, create_draft, fresh, make_instance, make_person, make_project
 from tests.results.describing import make_set
@@ -114,3 +116,47 @@ def test_a_rule_that_sees_no_outcomes_is_told_of(client: Client, rule: str, told
     client.force_login(make_person("ada", superuser=True))
     assert (BLIND in client.get("/studies/vases/find/launch/").content.decode()) == bool(told)
     assert BLIND not in client.get("/studies/vases/describe/").content.decode()
+
+
+@pytest.mark.parametrize(("language", "is_told"), [("de", True), ("eu", False), ("es-MX", False), ("en-GB", False)])
+def test_instruction_checks_in_another_language_than_the_study_are_warned_about(language: str, is_told: bool) -> None:
+    two = {"instruction": {"per_survey": 2}}
+    told = launch_warnings(create_draft(language=language, instructions="Wähle.", checks=two))
+    assert [each for each in told if each.startswith("The language of the study is de, and Lineup has")] == told
+    assert len(told) == is_told
+    assert launch_warnings(create_draft(make_project("unchecked"), language=language, instructions="Wähle.")) == []
+
+
+@pytest.mark.parametrize(
+    ("checks", "recruitment", "is_told"),
+    [
+        ({"instruction": {"per_survey": 1}}, {}, True),
+        ({"instruction": {"per_survey": 2}}, {}, False),
+        ({"repeat": {"per_survey": 1}}, {}, False),
+        # Nobody is rejected who does not come from Prolific.
+        ({"instruction": {"per_survey": 1}}, {"prolific": False, "invite": True}, False),
+    ],
+)
+def test_too_few_instruction_checks_for_a_rejection_are_warned_about(
+    checks: dict[str, Any], recruitment: dict[str, Any], is_told: bool
+) -> None:
+    told = launch_warnings(create_draft(checks=checks, recruitment=recruitment))
+    reason = "Each survey has 1 instruction check, so nobody can be rejected for failing it: Lineup asks for 2 failed"
+    assert [each for each in told if each.startswith(reason)] == told
+    assert len(told) == is_told
+
+
+@pytest.mark.parametrize(
+    ("policy", "problem"),
+    [
+        ({"policy": "cost", "cost_above": "10.00"}, r"The cost of 2 places is at most USD 0\.80, so it is never above"),
+        ({"policy": "wage", "wage_below": "0.81", "sessions": 1}, r"The study pays USD 0\.80 an hour at its estimated"),
+    ],
+)
+def test_a_policy_that_can_never_act_prevents_the_launch(policy: dict[str, Any], problem: str) -> None:
+    """Two people get 0.10 for each of four answers in 30 minutes. Only the launch knows that there are four."""
+    pay = {"currency": "USD", "per_answer": "0.10"}
+    draft = create_draft(answers=2, pay=pay, policies=[policy])
+    with pytest.raises(StudyError, match=problem):
+        launch(study=draft, by=TESTS, now=NOON)
+    assert fresh(draft).state == StudyState.DRAFT

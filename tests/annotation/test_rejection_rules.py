@@ -35,7 +35,7 @@ def test_two_failed_attention_checks_allow_it() -> None:
         ),
         ({"is_let_go": True}, "This person did not consent, or had nothing to answer"),
         ({"category": "BAD_CODE", "is_finished": False, "is_let_go": True}, "This person did not consent"),
-        ({"failed_checks": 1}, "At least 2 attention checks must have failed. You entered 1."),
+        ({"failed_checks": 1}, "At least 2 attention checks must have failed. Failed instruction checks: 1."),
         ({"has_failed_practice": True}, "Prolific does not allow you to reject people who failed the practice."),
         ({"category": "LOW_EFFORT"}, "A mark alone is no reason to reject."),
         (

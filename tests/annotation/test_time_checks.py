@@ -15,12 +15,12 @@ from annotation.actions.answering.responses import Submission
 from annotation.actions.ending import platform_outcome, time_checks
 from annotation.models import Response, Session, SessionState
 from annotation.pages import QUESTIONS_AHEAD
+from annotation.simulation_ids import SIMULATED_STUDY
 from results.actions.pseudonyms import name_annotators
 from results.queries.exports.export_rows import given_responses
 from results.queries.people.payments_due import all_amounts_due, owed_sums
 from results.queries.studies.progress import paid_sessions, study_progress
 from results.sentences import unlikely_times
-from results.simulated import SIMULATED_STUDY
 from studies.models import CompletionCode, Study
 from tests.factories import (
     NOON,

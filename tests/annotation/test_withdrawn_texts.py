@@ -230,11 +230,11 @@ def test_an_answer_asks_the_database_as_often_as_ever(is_about_a_text: bool) -> 
         describe, study = make_roles(sets=4, find={"surveys": {"size": 3}})
         write(describe, "ann", "cleo", "dora")
         # Two decisions: of the question, and of the description that it is about.
-        most = 18
+        most = 20
     else:
         study = launch_study(instances=3)
-        # What is asked, a savepoint, and one statement for all of it, or four.
-        most = 4 if connection.vendor == "postgresql" else 7
+        # What is asked, a savepoint, and one statement for all of it, or six.
+        most = 4 if connection.vendor == "postgresql" else 9
     session = arrive_at_work(study, "ben")
     slot = next_slot(session)
     with CaptureQueriesContext(connection) as asked:

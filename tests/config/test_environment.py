@@ -168,6 +168,32 @@ def test_postgresql_is_told_by_its_address() -> None:
     }
 
 
+def test_behind_a_pool_nothing_is_prepared() -> None:
+    url = "postgresql://lineup@db.example/lineup"
+    direct, pooled = (read_database(url, connection_seconds=600, pooled=pooled) for pooled in (False, True))
+    assert (direct["ENGINE"], pooled["ENGINE"]) == ("django.db.backends.postgresql", "config.pgbouncer")
+    assert pooled["OPTIONS"] == {"server_side_binding": True, "prepare_threshold": None, "connect_timeout": 5}
+
+
+@pytest.mark.parametrize(
+    ("primary", "url", "complaint"),
+    [
+        ("sqlite:////srv/db.sqlite3", "postgresql://lineup@replica.example/lineup", "SQLite has no replicas"),
+        ("postgresql://lineup@db.example/lineup", "sqlite:////srv/db.sqlite3", "SQLite has no replicas"),
+        ("postgresql://lineup@db.example/lineup", "postgresql://replica.example", "DATABASE_REPLICA_URL names no"),
+    ],
+)
+def test_a_replica_is_one_of_postgresql(primary: str, url: str, complaint: str) -> None:
+    database = read_database(primary, connection_seconds=600)
+    with pytest.raises(ImproperlyConfigured, match=complaint):
+        environment.read_replica(url, database, connection_seconds=600, pooled=False)
+
+
+def test_sqlite_has_no_pool() -> None:
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_POOLED is 1, but DATABASE_URL names SQLite"):
+        read_database("sqlite:////srv/db.sqlite3", connection_seconds=600, pooled=True)
+
+
 @pytest.mark.parametrize(
     ("url", "complaint"),
     [

@@ -104,7 +104,7 @@ def test_no_setting_is_needed_on_one_machine_and_the_folder_of_the_data_is_made_
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize("file", ["config/settings.py", "gunicorn.conf.py"])
+@pytest.mark.parametrize("file", ["config/settings.py", "config/capacity.py", "gunicorn.conf.py"])
 def test_the_readme_lists_every_setting(file: str) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     settings = set(SETTING.findall((ROOT / file).read_text(encoding="utf-8")))

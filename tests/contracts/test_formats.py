@@ -31,7 +31,17 @@ from tests.databases import kept
 from tests.factories import NOON, make_model, make_person, make_prediction
 
 every_export = pytest.mark.parametrize("format", EXPORTS)
-SORTS = {"instances", "responses", "decisions", "ratings", "predictions", "conditions", "descriptions", "events"}
+SORTS = {
+    "instances",
+    "responses",
+    "decisions",
+    "checks",
+    "ratings",
+    "predictions",
+    "conditions",
+    "descriptions",
+    "events",
+}
 # What no program that reads a report may run, or take for markup.
 WICKED = "<script>alert(1)</script> \\input{/etc/passwd} | & % $x$ _ # ~ ^ { } `rm` \u202e"
 

@@ -22,12 +22,19 @@ PAUSE_SECONDS = 0.25
 
 @dataclass
 class Crowd:
-    """`acknowledged` holds the submission of every answer the site said it had saved; `errors` what it said instead."""
+    """`acknowledged` holds the submission of every answer the site said it had saved; `errors` what it said instead.
+
+    `shown` holds the errors that a browser shows: those of pages and forms. The page's script sends answers, and sends
+    them again.
+    """
 
     url: str
     slug: str
+    # How long an annotator looks at a question.
+    seconds_per_question: float = 0.0
     acknowledged: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
     def run(self, annotators: int) -> None:
@@ -56,6 +63,7 @@ class Crowd:
         page = arrived.url.path
         shown = deque(self._forms(self.patiently(browser, "POST", f"{page}begin/").text))
         while shown:
+            time.sleep(self.seconds_per_question)
             slot, values = shown.popleft()
             submission = str(uuid.uuid4())
             fields = {"slot": slot, "submission": submission, "choice": values[int(slot) % len(values)]}
@@ -88,9 +96,12 @@ class Crowd:
                 response = browser.request(method, address, **request)  # type: ignore[arg-type]
                 if response.status_code < 500:
                     return response
-                self.errors.append(str(response.status_code))
+                problem = str(response.status_code)
             except httpx.TransportError as error:
-                self.errors.append(type(error).__name__)
+                problem = type(error).__name__
+            self.errors.append(problem)
+            if not address.endswith("/answer/"):
+                self.shown.append(f"{method} {address}: {problem}")
             if time.monotonic() > deadline:
                 raise AssertionError(f"{address} was never answered: {self.errors[-1]}")
             time.sleep(PAUSE_SECONDS)

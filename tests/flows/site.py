@@ -17,7 +17,7 @@ from django.conf import settings
 from tests.servers import spare_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-START_SECONDS = 60
+START_SECONDS = 120
 
 
 def browser_at(url: str) -> httpx.Client:
@@ -33,6 +33,8 @@ class Site:
     url: str
     environment: dict[str, str]
     process: subprocess.Popen[bytes] | None = None
+    # The folder of the version that it runs.
+    root: Path = ROOT
 
     @property
     def log(self) -> Path:
@@ -41,7 +43,7 @@ class Site:
 
     def run(self, *command: str) -> str:
         done = subprocess.run(
-            [sys.executable, *command], cwd=ROOT, env=self.environment, check=True, capture_output=True, text=True
+            [sys.executable, *command], cwd=self.root, env=self.environment, check=True, capture_output=True, text=True
         )
         return done.stdout
 
@@ -50,7 +52,11 @@ class Site:
         command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", bind, "--workers", str(workers)]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [*command, "--threads", "4", "--timeout", "30"], cwd=ROOT, env=self.environment, stdout=log, stderr=log
+                [*command, "--threads", "4", "--timeout", "30"],
+                cwd=self.root,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
             )
         deadline = time.monotonic() + START_SECONDS
         with browser_at(self.url) as browser:

@@ -37,11 +37,11 @@ from django.test import Client
 from annotation.actions.deciding import adjudication
 from annotation.actions.removing import removals
 from annotation.models import Annotator, Session
+from annotation.simulation_ids import SIMULATED_STUDY
 from predictions.models import QUESTIONS, Model
 from results.actions.cached_statistics import compute_now
 from results.models import KeptNumbers
 from results.reports.page_tables import PageTable
-from results.simulated import SIMULATED_STUDY
 from studies.models import Project, Question
 from tests.databases import kept
 from tests.factories import NOON, make_model, make_person, make_prediction, store_missing_files

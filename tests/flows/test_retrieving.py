@@ -8,6 +8,7 @@ from annotation.actions.deciding.description_outcomes import downstream_outcomes
 from annotation.errors import AnnotationError, NothingLeft
 from annotation.models import Decision, Response
 from results.actions.pseudonyms import name_annotators
+from results.queries.exports.export_rows import given_responses
 from results.queries.people.annotators import persons_answers
 from results.queries.reports.answers import answer_details
 from results.queries.reports.label_spaces import label_spaces
@@ -76,6 +77,23 @@ def test_what_somebody_writes_is_found_by_somebody_else_and_never_by_its_author(
     choose(session, place=2)
     assert Decision.objects.get(question=question).state == "accepted"
     assert Decision.objects.get(question__study=write).state == "accepted"
+
+
+def test_the_export_of_descriptions_says_how_many_found_each() -> None:
+    project = project_of("kitchen", type="video")
+    write = write_study(project)
+    find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=3)
+    send(arrive_at_work(write, "ann"), text="The one that is half open.")
+    # The target is the third image.
+    for person, place in (("ben", 2), ("cleo", 7), ("dora", 2)):
+        choose(arrive_at_work(find, person), place=place)
+    name_annotators(project=project)
+    (written,) = given_responses(write)
+    assert (written.retrievers, written.found) == (3, 2)
+    assert {(row.retrievers, row.found) for row in given_responses(find)} == {(None, None)}
+    Response.objects.filter(study=find, choice="image_8").update(left_out="excluded")
+    (written,) = given_responses(write)
+    assert (written.retrievers, written.found) == (2, 2)
 
 
 def test_two_of_three_asks_two_first_and_a_third_only_where_one_of_them_found_it() -> None:

@@ -155,3 +155,47 @@ def test_a_run_is_given_up() -> None:
     with pytest.raises(LineupError, match="It was cancelled"):
         run.wait()
     assert predictions.ask("text-only:ngrams", kind="rating").wait().told["state"] == "done"
+
+
+def test_a_training_is_followed_its_card_is_read_and_it_is_deleted() -> None:
+    waiting, done = {"id": 3, "state": "preparing", "error": ""}, {"id": 3, "state": "done", "error": ""}
+    site = Site(answer(waiting, 202), answer(done), answer({"text": "# clip"}), httpx.Response(204))
+    trainings = site.client().project("birds").trainings
+    training = trainings.start("clip", recipe="negclip", base="open_clip:ViT-B-32/openai", options={"epochs": 2})
+    assert json.loads(site.asked[0].content) == {
+        **{"name": "clip", "recipe": "negclip", "base": "open_clip:ViT-B-32/openai", "release": ""},
+        **{"options": {"epochs": 2}, "seed": 0},
+    }
+    assert training.wait(look_every_seconds=0).card() == "# clip"
+    training.delete()
+    assert [(each.method, each.url.path.removeprefix("/api/v1/projects/birds/")) for each in site.asked] == [
+        *(("POST", "trainings/"), ("GET", "trainings/3/"), ("GET", "trainings/3/card/"), ("DELETE", "trainings/3/")),
+    ]
+
+
+def test_a_training_is_cancelled_and_resumed() -> None:
+    told = [{"id": 3, "state": state, "error": ""} for state in ("preparing", "cancelled", "waiting")]
+    site = Site(answer(told[0], 202), answer(told[1]), answer(told[2]))
+    training = site.client().project("birds").trainings.start("clip", recipe="negclip", base="open_clip:a/b")
+    training.cancel()
+    training.resume()
+    assert (training.told["state"], site.asked[2].url.path) == ("waiting", "/api/v1/projects/birds/trainings/3/resume/")
+
+
+def test_a_trained_model_is_pushed_to_the_hub_until_it_is_there() -> None:
+    trained, pushed = ({"id": number, "state": state, "error": ""} for number, state in ((3, "done"), (7, "pushed")))
+    site = Site(
+        answer(trained),
+        answer(pushed | {"state": "waiting"}, 202),
+        answer(pushed),
+        answer({"results": [pushed], "next": None}),
+    )
+    training = site.client().project("birds").trainings.start("clip", recipe="negclip", base="open_clip:a/b")
+    assert training.push_to_hub("lab/clip", token="hf_x", licence="MIT").wait(look_every_seconds=0).told == pushed
+    assert json.loads(site.asked[1].content) == {
+        **{"repository": "lab/clip", "token": "hf_x", "licence": "MIT", "private": True, "with_weights": True},
+    }
+    assert list(training.hub_pushes()) == [pushed]
+    assert [(each.method, each.url.path.removeprefix("/api/v1/projects/birds/")) for each in site.asked[1:]] == [
+        *(("POST", "trainings/3/hub-pushes/"), ("GET", "model-pushes/7/"), ("GET", "trainings/3/hub-pushes/")),
+    ]

@@ -1,7 +1,6 @@
 """Tests of real loading code on tiny models, which they make and save: `make test-models`. Nothing is downloaded."""
 
 import os
-from importlib.metadata import version
 from pathlib import Path
 
 # Before any library reads it: what these tests forget to make must not come from elsewhere.
@@ -11,32 +10,11 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
+from tests.models.torchvision_on_cpu import declare_operators
 
-def _make_torchvision_importable() -> "torch.library.Library | None":
-    """Declare the operators that torchvision's wheel for CUDA brings along, and misses where torch is one for the CPU:
-    without them it cannot even be imported. Nothing here calls them."""
-    if torch.version.cuda is not None or "+" in version("torchvision"):
-        return None
-    library = torch.library.Library("torchvision", "DEF")
-    for name in ("nms", "qnms"):
-        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    return library
-
-
-# They go with the object that declared them.
-DECLARED = _make_torchvision_importable()
-# The same, as a sitecustomize.py for a process that is not a test.
-SITE = """
-from importlib.metadata import version
-import torch
-if torch.version.cuda is None and "+" not in version("torchvision"):
-    declared = torch.library.Library("torchvision", "DEF")
-    for name in ("nms", "qnms"):
-        declared.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-"""
+declare_operators()
 
 
 def noise(seed: int, size: tuple[int, int] = (50, 40)) -> Image.Image:

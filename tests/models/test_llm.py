@@ -20,8 +20,8 @@ from making.makers import LoadedMaker, Made, MadeText, NothingMade, Request
 from making.makers.llm import ATTEMPTS, Llm
 from making.prompts import fill, template_text
 from making.tokens import Tokens
-from tests.models.conftest import SITE
 from tests.models.tiny_writer import chain_of, save_babbler, save_writer
+from tests.models.torchvision_on_cpu import SITE
 from tests.processes import running
 from tests.waiting import wait_until
 

@@ -21,7 +21,8 @@ from PIL import Image
 
 from background.broker import transport_options
 from predictions.messages import BEGUN, DEFAULT, EMBED, EMBEDDED, GPU, LOAD, LOADED, SCORE, STORE
-from tests.models.conftest import SITE, noise
+from tests.models.conftest import noise
+from tests.models.torchvision_on_cpu import SITE
 from tests.processes import running
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,6 +16,7 @@ from unittest import mock
 
 import pytest
 import redis
+from celery import current_app
 from django.core.files.storage import default_storage
 from django.test import override_settings
 from django.utils import timezone
@@ -66,6 +67,7 @@ def broker_url(request: pytest.FixtureRequest) -> str:
 @contextmanager
 def sending_to(broker_url: str, folder: Path) -> Iterator[None]:
     """Let this process send where the workers of the test listen."""
+    assert current_app.main == app.main, "Another test made its own Celery app the current one."
     options = transport_options(broker_url, folder / "broker")
     with app.connection_for_write(broker_url, transport_options=options) as connection:
         sent = app.send_task

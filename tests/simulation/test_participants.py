@@ -10,8 +10,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.actions.recruiting import prolific_studies
 from annotation.models import ProlificAccount, Session, SessionState
+from annotation.simulation_ids import SIMULATED_STUDY, is_simulated
 from background.sealed_secrets import seal
-from results.simulated import SIMULATED_STUDY, is_simulated
 from simulation.management.commands.prolific_participants import PAUSE
 from simulation.participants import CannotPlay, Platform, play_participant
 from simulation.prolific_double.server import WORKSPACE

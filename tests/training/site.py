@@ -2,15 +2,19 @@
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.test import Client
 
 from predictions.scorers import ModelIdentity
+from results.exporting.rows import AcceptedInstance, ExportedImage
 from studies.models import Project
 from tests.factories import NOON
 from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
@@ -22,6 +26,7 @@ from training.models import TrainingRun
 from training.plan import CurvePoint, Plan, Progress, Result
 
 WEIGHTS = "5" * 64
+BASE_WEIGHTS = "b" * 64
 PLAN = Wanted(name="small-clip", recipe="negclip", base="open_clip:ViT-B-32/openai", options={"epochs": 2})
 ORDERS = "training.actions.orders.current_app"
 TASKS: dict[str, Callable[..., None]] = {
@@ -44,7 +49,8 @@ def accept_vases(member: Any) -> Project:
 def waiting_run(project: Project, **changes: Any) -> TrainingRun:
     """Return a run whose examples are prepared, so that it waits for a worker."""
     run, _ = request_run(project=project, wanted=replace(PLAN, **changes), by="test", now=NOON)
-    file = ExamplesFile(f"training/{run.pk}/none.jsonl", "0" * 64, 4)
+    name = default_storage.save(f"training/{run.pk}/four.jsonl", ContentFile(b"{}\n" * 4))
+    file = ExamplesFile(name, "0" * 64, 4)
     note_prepared(run=run, files={TRAINING: file}, leaks={})
     run.refresh_from_db()
     return run
@@ -92,6 +98,7 @@ def result(path: str, **changes: Any) -> Result:
         "libraries": {"torch": "2.9"},
         "hardware": "CPU",
         "seed": 0,
+        "base_weights": BASE_WEIGHTS,
     }
     return Result(**fields | changes)
 
@@ -122,6 +129,18 @@ def train_four_steps(
     return result(str(path))
 
 
+class SameThread(Executor):
+    """Does what it is asked at once, in the thread that asks."""
+
+    def __init__(self, *_: Any) -> None:
+        pass
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(work(*args, **kwargs))
+        return done
+
+
 @contextmanager
 def worker_here(client: Client, train: Callable[..., Result] = train_four_steps) -> Iterator[Any]:
     """Let the worker's module train in this process: it reaches the site through `client`, which runs its answers."""
@@ -138,8 +157,38 @@ def worker_here(client: Client, train: Callable[..., Result] = train_four_steps)
     identity = ModelIdentity("OpenCLIP ViT-B-32-quickgelu", "small-clip.pt", WEIGHTS)
     with (
         mock.patch("training.site_client._get", get),
+        # Another thread would not see the rows of a test.
+        mock.patch.object(worker, "ThreadPoolExecutor", SameThread),
         mock.patch.object(worker.app, "send_task", answer),
         mock.patch.object(worker, "train_model", train),
         mock.patch.object(worker, "scorer_of", return_value=SimpleNamespace(identity=identity)),
     ):
         yield worker
+
+
+def accepted_row(key: str, *, split: str = "", caption: str = "", images: int = 1, item: str = "") -> AcceptedInstance:
+    """Return an accepted pair whose captions and images are its own."""
+    roles = ("image", "negative_image")[:images]
+    caption = caption or f"A small {key} stands on the left of a large red table."
+    return AcceptedInstance(
+        task=key,
+        key=key,
+        type="swap",
+        subtype="obj",
+        split=split,
+        captions={"caption": caption, "negative_caption": f"A red table stands on the left of a small {key}."},
+        original_captions={},
+        caption_rule="as-is-v1",
+        images=[ExportedImage(role, 0, f"{key}.png", f"{key}-{role}".ljust(64, "0")) for role in roles],
+        study="step-4",
+        kind="ambiguity",
+        decision="accepted",
+        rule="chosen-v1",
+        winner="",
+        settled=False,
+        answers=1,
+        votes={},
+        source_file="vases.csv",
+        source_row=1,
+        item=item,
+    )

@@ -6,11 +6,12 @@ import json
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 
-from predictions.image_sets.embeddings import ColourAndGradient, Vectors
+from predictions.image_sets.embeddings import GAINS, ColourAndGradient, Vectors
 from tests.studies.real_data import REAL_DATA, needs_real_data
 from training.leaks import (
     KINDS,
@@ -26,6 +27,7 @@ from training.leaks import (
     Protected,
     find_leaks,
 )
+from training.near_crops import NearCrops, small_pixels
 
 EMBEDDING = ColourAndGradient()
 
@@ -41,6 +43,12 @@ def pixels_of(number: int) -> Image.Image:
     """Return an image of 128 x 96 pixels, of smooth random colours."""
     grid = np.random.default_rng(number).integers(0, 256, (6, 8, 3), dtype=np.uint8)
     return Image.fromarray(grid).resize((128, 96), Image.Resampling.BICUBIC)
+
+
+def resaved(picture: Image.Image) -> Image.Image:
+    file = io.BytesIO()
+    picture.convert("RGB").save(file, "JPEG", quality=80)
+    return Image.open(file).convert("RGB")
 
 
 def saved(picture: Image.Image, quality: int = 95) -> tuple[str, Vectors]:
@@ -142,6 +150,30 @@ def test_an_example_with_several_leaks_counts_once_in_each_kind() -> None:
     assert report.pairs[0] == Leak(SAME_IMAGE, "it", "held", "1" * 64)
 
 
+def test_a_report_says_what_the_check_finds_and_what_it_does_not() -> None:
+    held = Item("held", ["The red ball lies under the table."], ["1" * 64])
+    report = find_leaks([Item("it", ["The red ball lies under the chair."])], Protected([held]))
+    assert report.counts[NEAR_CAPTION] == 1
+    assert [sentence.split(".")[0] for sentence in report.limits] == [
+        "The check finds images that were saved again, resized, mirrored, made grey, brighter or darker, or cropped to "
+        "70 % of each side or more",
+        "It misses images that were turned or framed, images of which a protected one is a part, and captions in other "
+        "words",
+    ]
+    template = [Item(str(n), [f"A {each} ball lies under the old table."]) for n, each in enumerate("abcdefgh")]
+    report = find_leaks([Item("it", ["A polychromatic ball lies under the old table."])], Protected(template))
+    assert (report.leaking, report.captions_alike) == (0, 8)
+    assert report.limits[2].startswith("The protected captions follow a template: 8 are a word from one of another")
+    assert "parts" not in "".join(report.limits)
+    some = replace(report, protected_images=5000, protected_parts=3000)
+    assert some.limits[-1] == "Parts were looked for of 3,000 of 5,000 protected images."
+    assert replace(some, protected_parts=0).limits[0].startswith("Images were compared as they are")
+    # Reports of earlier versions do not have it.
+    earlier = report.to_plain()
+    del earlier["protected_parts"], earlier["captions_alike"]
+    assert "earlier version" in LeakReport.from_plain(earlier).limits[0]
+
+
 def test_a_report_holds_no_caption_which_its_author_may_take_back() -> None:
     held = Item("held", ["The red ball lies under the table."])
     report = find_leaks(
@@ -171,6 +203,71 @@ def test_images_that_cannot_be_compared_are_counted_once() -> None:
     assert report.pairs == [Leak(NEAR_IMAGE, "b", "coco-val: 1.jpg", "2" * 64, 0.0)]
 
 
+def photos() -> list[Image.Image]:
+    """Return real photos, each thing once: of the 304, many show again what another shows, some mirrored."""
+    found: list[Image.Image] = []
+    for file in sorted((REAL_DATA / "images/photos").glob("*.jpg"))[::5]:
+        with Image.open(file) as opened:
+            found.append(opened.convert("RGB"))
+    vectors = EMBEDDING.embed(found)
+    near = np.maximum(vectors @ vectors.T, vectors @ EMBEDDING.mirrored(vectors).T) > 0.9
+    return [each for place, each in enumerate(found) if not near[place, :place].any()]
+
+
+def cut(picture: Image.Image, left: float, top: float, right: float, bottom: float) -> Image.Image:
+    width, height = picture.size
+    return picture.crop(
+        (round(left * width), round(top * height), round((1 - right) * width), round((1 - bottom) * height))
+    )
+
+
+ALTERED: dict[str, Callable[[Image.Image], Image.Image]] = {
+    "half the size": lambda photo: photo.resize((photo.width // 2, photo.height // 2)),
+    "mirrored": ImageOps.mirror,
+    "grey": lambda photo: photo.convert("L").convert("RGB"),
+    "mirrored and grey": lambda photo: ImageOps.mirror(photo).convert("L").convert("RGB"),
+    "5 % off each edge": lambda photo: cut(photo, 0.05, 0.05, 0.05, 0.05),
+    "5 % off in all": lambda photo: cut(photo, 0.025, 0.025, 0.025, 0.025),
+    "5 % off at the left": lambda photo: cut(photo, 0.05, 0, 0, 0),
+    "5 % off at a corner, mirrored": lambda photo: ImageOps.mirror(cut(photo, 0, 0.05, 0.05, 0)),
+    "three quarters": lambda photo: cut(photo, 0.2, 0.03, 0.05, 0.22),
+    "three quarters, mirrored and grey": lambda photo: ImageOps.mirror(cut(photo, 0.1, 0.1, 0.15, 0.15).convert("L")),
+    "darker": lambda photo: photo.point(lambda level: level * 0.7),
+    "more contrast": lambda photo: photo.point(lambda level: 1.2 * level - 20),
+}
+
+
+@needs_real_data
+def test_altered_copies_of_real_photos_are_found_and_no_other_photo() -> None:
+    every = photos()
+    held, others = every[::2], every[1::2]
+    assert len(others) > 20
+    names = [f"held-{place}" for place in range(len(held))]
+    brighter = EMBEDDING.brighter(held)
+    protected = Protected(
+        [Item(name, images=[name]) for name in names],
+        images=names,
+        vectors=EMBEDDING.embed(held),
+        brightened=[name for name in names for _ in GAINS],
+        brighter=brighter.reshape(-1, brighter.shape[2]).astype(np.float16),
+        crops=NearCrops(names, EMBEDDING.windows(held), np.stack([small_pixels(photo) for photo in held])),
+        alterations=EMBEDDING,
+    )
+
+    def found(photos: Sequence[Image.Image]) -> dict[int, str]:
+        pixels = {str(place): small_pixels(photo) for place, photo in enumerate(photos)}
+        near = protected.near_images(list(pixels), EMBEDDING.embed(photos), lambda some: {n: pixels[n] for n in some})
+        return {place: name for place, (_, name) in near.items()}
+
+    assert found(others) == {}
+    for name, alter in ALTERED.items():
+        of_copies = found([resaved(alter(photo)) for photo in held])
+        assert of_copies.items() <= dict(enumerate(names)).items()
+        # Of parts, a few are missed; docs/training.md has the figures.
+        assert len(of_copies) >= len(held) - ("three quarters" in name)
+        assert found([resaved(alter(photo)) for photo in others]) == {}
+
+
 @needs_real_data
 def test_of_real_captions_few_about_other_photos_are_flagged() -> None:
     """1,000 photos of RoCOCO, five captions each, against SugarCrepe. Both name the photos, all from COCO.
@@ -189,4 +286,4 @@ def test_of_real_captions_few_about_other_photos_are_flagged() -> None:
         examples[name in held] += [Item(name, [caption]) for caption in photo["caption"][:5]]
     own, others = find_leaks(examples[True], protected), find_leaks(examples[False], protected)
     assert (own.examples, own.counts[SAME_CAPTION]) == (535, 410)
-    assert (others.examples, others.counts[SAME_CAPTION], others.counts[NEAR_CAPTION]) == (4465, 13, 17)
+    assert (others.examples, others.counts[SAME_CAPTION], others.counts[NEAR_CAPTION]) == (4465, 13, 46)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from training.near_captions import NearCaptions, trigrams_of
+from training.near_captions import ChangedCaptions, NearCaptions, trigrams_of
 
 
 def test_the_similarity_is_that_of_groups_of_three_characters() -> None:
@@ -36,3 +36,35 @@ def test_no_pair_is_missed_and_the_nearest_is_found(at_least: float) -> None:
     assert len(expected) > 5
     found = NearCaptions(known, at_least=at_least).nearest(asked)
     assert {place: similarity for place, (similarity, _) in found.items()} == expected
+
+
+def changed(*captions: str, of: list[str], owners: str = "") -> list[int]:
+    """Return the places of the captions that are found."""
+    return sorted(ChangedCaptions(of, list(owners) or [str(n) for n in range(len(of))]).nearest(captions))
+
+
+def test_one_changed_word_and_another_order_are_found() -> None:
+    held = ["A dog runs over the wet grass.", "Two cats sleep on a red chair."]
+    near = [
+        "a dog runs over the wet sand",
+        "A dog runs over wet grass",
+        "A brown dog runs over the wet grass",
+        "The dog runs over a wet grass?",
+        "a grass runs over the wet dog",
+        "runs over the wet grass a dog",
+    ]
+    # In the last one, two words are replaced.
+    assert changed(*near, "A cat runs over the dry grass", of=held) == [0, 1, 2, 3, 4, 5]
+    # Groups of three characters, by hand: " a ", "a c", " ca", "cat", "at " of "a cat"; "cat" has the last three.
+    assert ChangedCaptions(["a cat"], ["0"]).nearest(["cat"]) == {0: (0.6, 0)}
+
+
+def test_captions_that_follow_a_template_are_not_compared_so() -> None:
+    colours = ("red", "blue", "green", "black", "white")
+    template = [f"a {colour} ball lies on the {other} box" for colour in colours for other in colours]
+    assert ChangedCaptions(template, [str(n) for n in range(25)]).alike == 25
+    assert changed("a pink ball lies on the red box", of=template) == []
+    # The captions of one item may be as near as they like.
+    assert changed("a pink ball lies on the red box", of=template[:5], owners="aaaaa") == [0]
+    # As few as four are alike by chance.
+    assert changed("a pink ball lies on the red box", of=template[:4]) == [0]

@@ -1,6 +1,7 @@
 """A training run from its request to a model of the project, with messages that come twice, late or not at all."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from training import tasks
 from training.actions import orders
 from training.actions.examples import discard_old
 from training.actions.orders import LOST_AFTER, MOST_FRUITLESS, send_due, silent_runs
-from training.actions.runs import READ_AGAIN, ExamplesFile, cancel_run, note_prepared, request_run, resume_run
+from training.actions.runs import LOST, READ_AGAIN, ExamplesFile, cancel_run, note_prepared, request_run, resume_run
 from training.errors import CannotTrain
 from training.messages import Outcome, Report, to_plain
 from training.models import TrainingRun
@@ -151,6 +152,19 @@ def test_the_time_of_a_lost_worker_counts_and_another_is_asked() -> None:
     assert list(run.curve.values_list("step", flat=True)) == [1, 2, 3]
 
 
+def test_the_time_left_is_that_of_the_newest_report_also_of_steps_that_are_repeated() -> None:
+    run = waiting_run(make_project())
+    with sent_orders():
+        send_due(run_id=run.pk, now=NOON)
+        orders.note_progress(run_id=run.pk, attempt=1, report=report(3, seconds=60), now=NOON)
+        send_due(run_id=run.pk, now=NOON + 2 * LOST_AFTER)
+    # `progress` says one second for each of the four steps that is left.
+    for step, seconds, left in ((1, 20, 3.0), (2, 40, 2.0), (1, 20, 2.0)):
+        orders.note_progress(run_id=run.pk, attempt=2, report=report(step, seconds=seconds), now=NOON)
+        run.refresh_from_db()
+        assert (run.step, run.seconds_left) == (3, left)
+
+
 def test_a_run_whose_workers_are_lost_again_and_again_fails() -> None:
     run, now = waiting_run(make_project()), NOON
     with sent_orders() as sent:
@@ -247,6 +261,46 @@ def test_examples_are_deleted_once_nobody_needs_them_and_prepared_again_for_who_
     stopped.refresh_from_db()
     assert resume_run(run=stopped, by="test", now=NOON) is not None
     assert stopped.state == "preparing"
+
+
+def test_who_resumes_a_run_whose_files_are_lost_reads_the_examples_again(client: Client) -> None:
+    run = waiting_run(make_project())
+    with sent_orders() as sent:
+        send_due(run_id=run.pk, now=NOON)
+    key = {"authorization": f"Bearer {sent[0]['key']}"}
+    there = client.get("/worker/training/examples/training", headers=key)
+    assert there.status_code == 200
+    assert there.getvalue() == b"{}\n" * 4
+    default_storage.delete(run.files["training"]["file"])
+    assert client.get("/worker/training/examples/training", headers=key).status_code == 404
+    cancel_run(run=run, by="test", now=NOON)
+    run.refresh_from_db()
+    assert resume_run(run=run, by="test", now=NOON) is not None
+    assert (run.state, run.sentences) == ("preparing", [LOST])
+
+
+def test_files_that_no_run_names_are_deleted_unless_one_is_prepared() -> None:
+    project = make_project()
+    waiting = waiting_run(project)
+    preparing, _ = request_run(project=project, wanted=replace(PLAN, name="preparing"), by="test", now=NOON)
+    folders = [str(waiting.pk), str(preparing.pk), "99999"]
+    orphans = [default_storage.save(f"training/{folder}/orphan.jsonl", ContentFile(b"{}\n")) for folder in folders]
+    tasks.discard_examples()
+    assert [default_storage.exists(name) for name in orphans] == [False, True, False]
+    assert default_storage.exists(waiting.files["training"]["file"])
+
+
+def test_what_a_worker_does_between_steps_is_shown_and_no_score_is_lost_by_it() -> None:
+    run = waiting_run(make_project())
+    with sent_orders():
+        send_due(run_id=run.pk, now=NOON)
+    phase = "validating, 64 of 500 examples"
+    orders.note_progress(run_id=run.pk, attempt=1, report=report(2, seconds=2, phase=phase), now=NOON)
+    run.refresh_from_db()
+    assert (run.phase, run.step) == (phase, 2)
+    orders.note_progress(run_id=run.pk, attempt=1, report=report(2, seconds=9, score=0.5), now=NOON)
+    run.refresh_from_db()
+    assert (run.phase, list(run.curve.values_list("step", "score"))) == ("", [(2, 0.5)])
 
 
 def withdraw_somebody(project: Project) -> None:

@@ -5,7 +5,11 @@ import fcntl
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from threading import Event
+from time import monotonic
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,9 +20,11 @@ from predictions.scorers import CannotLoad, OutOfMemory
 from predictions.trained_models import path_of
 from tests.factories import NOON, make_project
 from tests.training.site import result, sent_orders, train_four_steps, waiting_run, worker_here
+from tests.waiting import wait_until
 from training.actions.orders import send_due
 from training.actions.runs import cancel_run, resume_run
 from training.errors import CannotTrain, TrainingCancelled
+from training.messages import Order
 from training.models import TrainingRun
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,6 +68,7 @@ def trained(client: Client, train: Callable[..., Any]) -> TrainingRun:
         (CannotTrain("The loss is not a number."), "The loss is not a number."),
         (CannotLoad("OpenCLIP has no such tag."), "OpenCLIP has no such tag."),
         (OutOfMemory(), "The device is out of memory, even for the smallest part of a batch."),
+        (MemoryError(), "The device is out of memory, even for the smallest part of a batch."),
         (OSError(errno.ENOSPC, "No space left on device"), "The disk of the worker is full (No space left on device)."),
         (SourceUnavailable("The bucket is down."), "The bucket is down. Then resume."),
         (RuntimeError("secret"), "The worker failed. Its log says why: look for the reference "),
@@ -112,6 +119,57 @@ def test_a_worker_asks_the_site_whether_to_go_on(
 
     assert trained(client, train).state == "cancelled"
     assert said == [False, True]
+
+
+def test_training_does_not_wait_for_a_site_that_is_slow_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    from training import worker
+
+    answers, asked = Event(), []
+
+    def wait(order: Order) -> bool:
+        asked.append(order)
+        answers.wait(60)
+        return False
+
+    monkeypatch.setattr(worker, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(worker, "is_wanted", wait)
+    order = Order(run=1, attempt=1, plan={}, folder="a", site="", key="", sha256={})
+    with closing(worker._Reports(order, monotonic)) as reports:
+        assert not any(reports.is_cancelled() for _ in range(1000))
+        assert len(asked) == 1
+        answers.set()
+        wait_until(reports.is_cancelled, seconds=60, why=lambda: "The answer of the site was not read.")
+
+
+@pytest.mark.django_db
+def test_a_worker_that_waits_for_its_images_stops_when_it_is_cancelled(
+    client: Client, trained_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.worker.PAUSES_SECONDS", (600,))
+    monkeypatch.setattr("training.worker.LOOK_SECONDS", 0)
+
+    def train(*given: Any) -> Any:
+        cancel_run(run=TrainingRun.objects.get(), by="test", now=NOON)
+        raise SourceUnavailable("The bucket is down.")
+
+    assert trained(client, train).state == "cancelled"
+
+
+@pytest.mark.django_db
+def test_examples_that_the_site_lost(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINEUP_TRAINED", str(tmp_path))
+
+    def lose(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(status=404, release_conn=lambda: None)
+
+    run = waiting_run(make_project())
+    with sent_orders() as sent:
+        send_due(run_id=run.pk, now=NOON)
+    with worker_here(client) as worker:
+        monkeypatch.setattr("training.site_client._get", lose)
+        worker.train(order=sent[0])
+    run.refresh_from_db()
+    assert run.error == "The site has lost the examples of this run. Resume: it prepares them again."
 
 
 @pytest.mark.django_db

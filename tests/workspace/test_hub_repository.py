@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from background.hub_commits import HubRefused, Target, is_repository
 from tests.hub import TOKEN, Hub
 from tests.receivers import Request
-from workspace.hub_repository import HubRefused, Target, is_repository, push_folder
+from workspace.hub_repository import push_folder
 
 # The library's own, of the client that it uses.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")

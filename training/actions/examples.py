@@ -1,5 +1,6 @@
 """Files of examples, which are kept as long as a worker may need them: they hold what people wrote."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.core.files.storage import default_storage
@@ -10,6 +11,7 @@ from training.models import TrainingRun
 
 # For how long a run that stopped can go on with the same examples; later they are prepared again.
 KEPT = timedelta(days=7)
+FOLDER = "training"
 
 
 def delete_examples(run: TrainingRun) -> None:
@@ -19,6 +21,11 @@ def delete_examples(run: TrainingRun) -> None:
             default_storage.delete(part["file"])
             part["file"] = ""
     run.save(update_fields=["files"])
+
+
+def are_lost(run: TrainingRun) -> bool:
+    """Whether a run has examples whose files are no longer in the storage."""
+    return run.has_examples and not all(default_storage.exists(part["file"]) for part in run.files.values())
 
 
 def somebody_withdrew(run: TrainingRun) -> bool:
@@ -35,3 +42,26 @@ def discard_old(*, now: datetime) -> None:
         is_old = not run.can_resume or (run.finished_at is not None and run.finished_at < now - KEPT)
         if run.has_examples and (is_old or somebody_withdrew(run)):
             delete_examples(run)
+
+
+def discard_orphans() -> None:
+    """Delete files of examples that no run names: whatever stored them was killed before it could note them."""
+    for run_id, files in _stored_files():
+        # Read after the files: a run that prepares its examples may name them soon.
+        run = TrainingRun.objects.filter(pk=int(run_id)).first() if run_id.isdecimal() else None
+        if run is None or run.state != TrainingRun.State.PREPARING:
+            named = set() if run is None else {part["file"] for part in run.files.values()}
+            for file in files:
+                if file not in named:
+                    default_storage.delete(file)
+
+
+def _stored_files() -> Iterator[tuple[str, list[str]]]:
+    """Yield the number of a run, as the name of its folder, with the files there."""
+    try:
+        folders, _ = default_storage.listdir(FOLDER)
+    except FileNotFoundError:
+        return
+    for folder in folders:
+        _, files = default_storage.listdir(f"{FOLDER}/{folder}")
+        yield folder, [f"{FOLDER}/{folder}/{file}" for file in files]

@@ -19,7 +19,7 @@ from predictions.trained_models import PREFIX
 from studies.actions.events import What, record
 from training.actions.examples import somebody_withdrew
 from training.messages import TRAIN, TRAINING, BadAnswer, Order, Outcome, to_outcome, to_report
-from training.models import TrainingPoint, TrainingRun
+from training.models import LONGEST_PHASE, TrainingPoint, TrainingRun
 from training.plan import CurvePoint
 
 # A worker that is silent for this long is lost: it tells every minute that it is there.
@@ -119,16 +119,22 @@ def note_progress(*, run_id: int, attempt: int, report: Mapping[str, Any], now: 
     progress = told.progress
     # A report repeats the last score, which the points of the curve do not.
     is_new = progress.score is not None and progress.score != run.score
-    _store_points(run, [CurvePoint(progress.step, progress.losses, progress.score if is_new else None)])
+    # The score of a step may follow what is reported between steps, and a step is stored once.
+    if not progress.phase:
+        _store_points(run, [CurvePoint(progress.step, progress.losses, progress.score if is_new else None)])
     if run.state not in TrainingRun.WITH_WORKERS or attempt != run.attempt:
         return
     _note_alive(run, now)
+    if told.seconds >= run.attempt_seconds:
+        # Also of a worker that does again what a lost one did after its last checkpoint.
+        run.seconds_left = progress.seconds_left
     _add_seconds(run, told.seconds)
     run.sentences = [*dict.fromkeys([*run.sentences, *progress.sentences])]
     run.peak_memory = max(run.peak_memory, progress.peak_memory)
+    run.phase = progress.phase[:LONGEST_PHASE]
     if progress.step > run.step:
         run.fruitless, run.step = 0, progress.step
-        run.steps, run.seconds_left, run.losses = progress.steps, progress.seconds_left, dict(progress.losses)
+        run.steps, run.losses = progress.steps, dict(progress.losses)
         run.score, run.best_score = progress.score, progress.best
     run.save()
 
@@ -191,7 +197,7 @@ def _finish(run: TrainingRun, outcome: Outcome, now: datetime) -> None:
     identity = {name: getattr(outcome.identity, name)[:longest] for name, longest in LONGEST.items()}
     run.result = {name: value for name, value in result.items() if name not in {"path", "curve"}}
     run.step, run.steps, run.best_score = outcome.result.steps, outcome.result.steps, outcome.result.score
-    run.state, run.finished_at, run.seconds_left = TrainingRun.State.DONE, now, None
+    run.state, run.finished_at, run.seconds_left, run.phase = TrainingRun.State.DONE, now, None, ""
     run.sentences = [*dict.fromkeys([*run.sentences, *outcome.result.sentences])]
     run.save()
     TrainedWeights.objects.update_or_create(
@@ -231,7 +237,8 @@ def provenance(run: TrainingRun) -> dict[str, Any]:
 
 def _fail(run: TrainingRun, error: str, now: datetime) -> None:
     run.state, run.error, run.finished_at, run.seconds_left = TrainingRun.State.FAILED, error, now, None
-    run.save(update_fields=["state", "error", "finished_at", "seconds_left"])
+    run.phase = ""
+    run.save(update_fields=["state", "error", "finished_at", "seconds_left", "phase"])
 
 
 def _lock(run_id: int) -> TrainingRun | None:

@@ -18,7 +18,7 @@ from predictions.actions.runs import models_offered
 from predictions.scorers import problem_with_spec
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.models import Project
-from training.actions.examples import delete_examples, somebody_withdrew
+from training.actions.examples import are_lost, delete_examples, somebody_withdrew
 from training.errors import CannotTrain
 from training.loop import recipe_of
 from training.models import LONGEST_NAME, TrainingRun
@@ -29,6 +29,7 @@ from training.recipes import Recipe
 BASES = ("open_clip", "hf")
 # The work of the room above, which knows where a project's examples are.
 PREPARATION = "results.training_data"
+LOST = "The storage had lost the examples, so they were read again."
 READ_AGAIN = "The data changed since it began, so it was trained from the start."
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 CURRENCY = re.compile(r"[A-Z]{3}")
@@ -195,7 +196,7 @@ def note_unprepared(*, run_id: int, error: str, now: datetime) -> None:
 def cancel_run(*, run: TrainingRun, by: Actor, now: datetime) -> None:
     """Cancel a training run: its worker stops after its current step and keeps its checkpoints. Raises CannotTrain."""
     found = TrainingRun.objects.unfinished().filter(pk=run.pk)
-    if not found.update(state=TrainingRun.State.CANCELLED, finished_at=now, seconds_left=None):
+    if not found.update(state=TrainingRun.State.CANCELLED, finished_at=now, seconds_left=None, phase=""):
         raise CannotTrain("This training run has already ended, so there was nothing to cancel.")
     if run.job is not None and run.job.is_unfinished:
         cancel(job=run.job, now=now)
@@ -209,10 +210,15 @@ def resume_run(*, run: TrainingRun, by: Actor, now: datetime) -> Job | None:
     Returns the job to send if its examples are not prepared yet; otherwise a worker is to be asked.
     """
     stopped = TrainingRun.objects.filter(pk=run.pk, state__in=(TrainingRun.State.FAILED, TrainingRun.State.CANCELLED))
-    if run.has_examples and somebody_withdrew(run):
+    sentences = run.sentences
+    if are_lost(run):
+        sentences = [*dict.fromkeys([*sentences, LOST])]
+        delete_examples(run)
+    elif run.has_examples and somebody_withdrew(run):
         delete_examples(run)
     state = TrainingRun.State.WAITING if run.has_examples else TrainingRun.State.PREPARING
-    if not stopped.update(state=state, error="", finished_at=None, sent_at=None, beat_at=None, fruitless=0):
+    begun: dict[str, Any] = {"error": "", "finished_at": None, "sent_at": None, "beat_at": None, "fruitless": 0}
+    if not stopped.update(state=state, sentences=sentences, **begun):
         raise CannotTrain("There is nothing to resume: the training run has not stopped.")
     record(project=run.project, what=What.TRAINING_RESUMED, by=by, now=now, **_event_details(run))
     run.refresh_from_db()
@@ -229,7 +235,8 @@ def read_again(*, now: datetime) -> list[Job]:
 @transaction.atomic
 def _read_again(run: TrainingRun, now: datetime) -> Job | None:
     stopped = TrainingRun.objects.with_workers().filter(pk=run.pk)
-    if not stopped.update(state=TrainingRun.State.PREPARING, sent_at=None, beat_at=None, seconds_left=None):
+    nothing: dict[str, Any] = {"sent_at": None, "beat_at": None, "seconds_left": None, "phase": ""}
+    if not stopped.update(state=TrainingRun.State.PREPARING, **nothing):
         return None
     delete_examples(run)
     return _queue(run, run.requested_by or run.by_name, now)

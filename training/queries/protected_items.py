@@ -11,24 +11,29 @@ Of an instance, all captions, all images, and all descriptions that people were 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Lower
 
-from predictions.actions.duplicates import below
-from predictions.image_sets.embeddings import Embedding, NoEmbedding, Vectors, embedding_of
+from predictions.actions.duplicates import below, readable
+from predictions.image_sets.embeddings import GAINS, ColourAndGradient, Embedding, NoEmbedding, Vectors, embedding_of
 from predictions.image_sets.known_test_sets import KnownSet, UnusableSet, known_sets, known_texts
-from predictions.queries.vectors import vectors_of
+from predictions.queries.vectors import PICTURES_AT_ONCE, vectors_of
+from predictions.scorers.batches import in_batches
 from studies.descriptions import source_description
 from studies.models import Instance, Project, Purpose, Question
 from training.errors import CannotTrain
-from training.leaks import Item, Protected
+from training.leaks import Item, LeakCheck, Protected
+from training.near_crops import NearCrops, Pixels, small_pixels
 from training.source_ids import source_ids
 from training.splits import FOR_TRAINING, FOR_VALIDATION
 
 CHUNK = 1000
+# Of each, 55 windows are embedded, which takes about a tenth of a second.
+MOST_CROPPED = 3_000
 
 
 def protected_instances(projects: QuerySet[Project], *, for_validation: bool = False) -> QuerySet[Instance]:
@@ -66,18 +71,17 @@ def instance_id(project: str, key: str) -> str:
     return f"instance:{project}/{key}"
 
 
-def protect(
-    items: Iterable[Item], *, progress: Callable[[], None] = lambda: None
-) -> tuple[Protected, Callable[[Sequence[str]], Mapping[str, Vectors]]]:
-    """Return `items` and the known test sets, ready for a check, and how it gets the vectors of examples.
+def protect(items: Iterable[Item], *, progress: Callable[[], None] = lambda: None) -> LeakCheck:
+    """Return a check for leaks of `items` and of the known test sets.
 
     Calls `progress` between batches. Raises CannotTrain if a known test set cannot be used.
     """
     embedding = _embedding()
     held = [*items, *_known_texts()]
+    own = list(dict.fromkeys(image for item in held for image in item.images))
     names: list[str] = []
     blocks: list[Vectors] = []
-    for some, vectors in vectors_of(dict.fromkeys(image for item in held for image in item.images), embedding):
+    for some, vectors in vectors_of(own, embedding):
         names += some
         blocks.append(vectors)
         progress()
@@ -92,8 +96,49 @@ def protect(
         found = vectors_of(images, embedding)
         return {name: vector for some, vectors in found for name, vector in zip(some, vectors, strict=True)}
 
+    def pixels_of(images: Sequence[str]) -> Mapping[str, Pixels]:
+        found: dict[str, Pixels] = {}
+        for some in in_batches(images, PICTURES_AT_ONCE):
+            found |= {name: small_pixels(picture) for name, picture in readable(some).items()}
+            progress()
+        return found
+
     rows = np.concatenate(blocks) if blocks else None
-    return Protected(held, images=names, vectors=rows, near_below=below()), of_examples
+    if not isinstance(embedding, ColourAndGradient):
+        return LeakCheck(Protected(held, images=names, vectors=rows, near_below=below()), vectors_of=of_examples)
+    altered = _altered(own[:MOST_CROPPED], embedding, progress)
+    protected = Protected(
+        held, images=names, vectors=rows, alterations=embedding, near_below=below(), **altered._asdict()
+    )
+    return LeakCheck(protected, vectors_of=of_examples, pixels_of=pixels_of)
+
+
+class _Altered(NamedTuple):
+    """The first protected images when they are brighter, and their parts; see `Protected`."""
+
+    brightened: Sequence[str] = ()
+    brighter: Vectors | None = None
+    crops: NearCrops | None = None
+
+
+def _altered(images: Sequence[str], embedding: ColourAndGradient, progress: Callable[[], None]) -> _Altered:
+    """Return what is compared of altered images, vectors in half precision because they are many."""
+    names: list[str] = []
+    pixels: list[Pixels] = []
+    brighter: list[Vectors] = []
+    windows: list[Vectors] = []
+    for some in in_batches(images, PICTURES_AT_ONCE):
+        pictures = readable(some)
+        for name, picture in pictures.items():
+            names.append(name)
+            pixels.append(small_pixels(picture))
+            brighter.append(embedding.brighter([picture])[0].astype(np.float16))
+            windows.append(embedding.windows([picture])[0].astype(np.float16))
+            progress()
+    if not names:
+        return _Altered()
+    brightened = [name for name in names for _ in GAINS]
+    return _Altered(brightened, np.concatenate(brighter), NearCrops(names, np.stack(windows), np.stack(pixels)))
 
 
 def _descriptions(instances: Sequence[int]) -> Mapping[int, list[str]]:

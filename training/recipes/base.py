@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 
 from making.options import Options
 from predictions.feeder import OpenPicture
-from training.batches import Batch
+from training.batches import Batch, Tell, tell_nobody
 from training.examples import Example
 from training.towers import Towers
 
@@ -97,8 +97,13 @@ class Trainable(ABC):
     is_frozen: bool = False
     sentences: list[str] = field(default_factory=list)
 
-    def prepare(self, examples: Sequence[Example], open_picture: OpenPicture) -> None:  # noqa: B027 (few need it)
-        """Get ready for these training examples, once before the first step. Raises CannotTrain."""
+    def prepare(  # noqa: B027 (few need it)
+        self, examples: Sequence[Example], open_picture: OpenPicture, tell: Tell = tell_nobody
+    ) -> None:
+        """Get ready for these training examples, before the first step and when training goes on.
+
+        Calls `tell` every few seconds, which may raise TrainingCancelled. Raises CannotTrain.
+        """
 
     def opener(self, open_picture: OpenPicture) -> OpenPicture:
         """Return what opens the images of batches, whose names may be of the recipe's own making."""

@@ -25,6 +25,11 @@ DETECTION = "The share of {}, positive and negative, that are told apart (detect
 class Detection(Recipe):
     """How BiVLC's authors trained both detectors (Miranda et al. 2024, section 5.3)."""
 
+    departures: ClassVar[Sequence[str]] = (
+        "The authors keep the epoch with the best mean accuracy of validation batches, of which the last may be "
+        "smaller; here each text or image counts the same.",
+    )
+
     batch: BatchSize = Field(default=400, description=f"Examples per step, each with two texts or images. {SCRIPTS}.")
     learning_rate: float = Field(default=1e-3, gt=0, description=f"{SCRIPTS}, which do not use their argument --lr.")
     warmup_steps: int = Field(default=0, ge=0, description=f"{SCRIPTS}: none.")

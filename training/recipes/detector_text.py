@@ -27,6 +27,10 @@ class DetectorText(Detection):
     source = f"{PAPER}, section 5.3; code: Detector_text_classifier.py in IMirandaM/BiVLC"
     needs = "a caption and a negative caption"
     measures = DETECTION.format("captions")
+    departures: ClassVar[Sequence[str]] = (
+        *Detection.departures,
+        "Of several negative captions only the first is used; the authors' data have one each.",
+    )
 
     epochs: Epochs = Field(default=10, description=f"{SCRIPTS}.")
 

@@ -16,6 +16,12 @@ NEEDS = "a set of ten images and a description of one of them"
 ACCURACY = "The share of descriptions whose image scores strictly higher than the nine others (accuracy of ImageCoDe)"
 
 
+VALIDATION = (
+    "The authors' script does not validate after the last epoch, and of equal scores it takes the first image; here "
+    "every epoch is validated, and a tie is wrong."
+)
+
+
 def is_of_image_set(example: Example) -> bool:
     """Tell whether an example is a description of one of ten images."""
     return len(example.images) == SET_SIZE and example.target is not None and len(example.captions) == 1

@@ -16,6 +16,7 @@ from training.recipes.image_sets import (
     COMMAND,
     NEEDS,
     PAPER,
+    VALIDATION,
     batch_of_sets,
     is_of_image_set,
     right_targets,
@@ -38,6 +39,7 @@ class ContextBatch(Recipe):
     measures = ACCURACY
     departures: ClassVar[Sequence[str]] = (
         "The authors store the weights in 16 bits between the steps; here they stay in 32 bits.",
+        VALIDATION,
     )
 
     batch: BatchSize = Field(default=36, description=f"Descriptions per step, with ten images each. {SCRIPT}.")

@@ -28,6 +28,7 @@ from training.recipes.image_sets import (
     COMMAND,
     NEEDS,
     PAPER,
+    VALIDATION,
     batch_of_sets,
     is_of_image_set,
     right_targets,
@@ -54,8 +55,11 @@ class ContextModule(Recipe):
     measures = ACCURACY
     departures: ClassVar[Sequence[str]] = (
         "The layers are those of torch, which also drop out between the two linear layers of each.",
+        "The layers begin with the same random numbers, Xavier's for attention; the authors' each with others.",
         "The last batch of an epoch is a step of its own; the authors add its gradients to the next epoch's first.",
         "Computed in 32 bits; the authors compute in 16.",
+        "Nothing is dropped out in validation; the authors' script leaves dropout on there.",
+        VALIDATION,
     )
     has_places: ClassVar[bool] = False
     optimizer = "adam"

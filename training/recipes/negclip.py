@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from predictions.feeder import OpenPicture
-from training.batches import Batch, embed_in_order
+from training.batches import Batch, Tell, embed_in_order, tell_nobody
 from training.examples import Example
 from training.recipes.base import BatchSize, Epochs, Precision, Recipe
 from training.recipes.contrastive import RIGHT_CAPTION, NegativeCaptions, has_negative_captions
@@ -78,7 +78,7 @@ class NearestImages(NegativeCaptions):
     # Name of an image -> numbers of the examples with the images nearest to it.
     _near: dict[str, Sequence[int]] = field(default_factory=dict)
 
-    def prepare(self, examples: Sequence[Example], open_picture: OpenPicture) -> None:
+    def prepare(self, examples: Sequence[Example], open_picture: OpenPicture, tell: Tell = tell_nobody) -> None:
         """Find the nearest images of each image, by the cosines of the base model."""
         if not self.nearest:
             return
@@ -86,7 +86,7 @@ class NearestImages(NegativeCaptions):
         for number, example in enumerate(examples):
             first.setdefault(example.images[0], number)
         names = list(first)
-        nearest = nearest_rows(embed_in_order(self.towers, names, open_picture), self.nearest)
+        nearest = nearest_rows(embed_in_order(self.towers, names, open_picture, tell), self.nearest, tell)
         self._near = {name: [first[names[row]] for row in rows] for name, rows in zip(names, nearest, strict=True)}
         self._examples = examples
 
@@ -99,7 +99,7 @@ class NearestImages(NegativeCaptions):
         self.towers.clamp_logit_scale()
 
 
-def nearest_rows(vectors: NDArray[np.float32], count: int) -> list[list[int]]:
+def nearest_rows(vectors: NDArray[np.float32], count: int, tell: Tell = tell_nobody) -> list[list[int]]:
     """Return for each row the numbers of the `count` other rows with the highest cosines, the nearest first.
 
     vectors: rows of length 1. Fewer where there are fewer rows; of equal ones the first.
@@ -112,4 +112,5 @@ def nearest_rows(vectors: NDArray[np.float32], count: int) -> list[list[int]]:
             line[row] = -np.inf
             best: Iterable[int] = np.argpartition(-line, most - 1)[:most] if most else []
             found.append(sorted(map(int, best), key=lambda other: (-line[other], other)))
+        tell("finding nearest images", len(found), len(vectors), "images")
     return found

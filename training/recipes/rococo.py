@@ -10,7 +10,7 @@ from pydantic import Field
 
 from evaluation.alterations import SHARE, mix_images, partners
 from predictions.feeder import OpenPicture
-from training.batches import Batch
+from training.batches import Batch, Tell, tell_nobody
 from training.errors import CannotTrain
 from training.examples import Example
 from training.losses import contrastive_loss, normalized, own_negatives_loss
@@ -80,7 +80,7 @@ class OwnNegatives(TwoTowers):
     visual: float = 1.0
     share: float = SHARE
 
-    def prepare(self, examples: Sequence[Example], open_picture: OpenPicture) -> None:
+    def prepare(self, examples: Sequence[Example], open_picture: OpenPicture, tell: Tell = tell_nobody) -> None:
         if len(examples) < 2:
             raise CannotTrain("An image is mixed with that of another example, and there is only one. Add examples.")
 

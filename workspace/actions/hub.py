@@ -3,11 +3,13 @@
 import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from background.errors import Failed
+from background.hub_commits import HubRefused, Target, is_repository
 from background.jobs import cancel, request_job
 from background.models import Job
 from background.sealed_secrets import CannotUnseal, seal, unseal
@@ -17,8 +19,8 @@ from results.errors import CannotExport
 from results.models import Release
 from studies.actions.events import COMMAND_LINE, What, record
 from studies.models import Project
-from workspace.hub_repository import HubRefused, Target, is_repository, push_folder
-from workspace.models import HubPush
+from workspace.hub_repository import push_folder
+from workspace.models import HubPush, ModelPush
 
 KIND = "workspace.hub"
 # The layout that the Hub shows as a dataset.
@@ -27,6 +29,7 @@ FORMAT = "hf"
 TOKEN_KEPT = timedelta(days=1)
 LONGEST_TOKEN = 500
 CANCELLED = "It was cancelled."
+Push = TypeVar("Push", HubPush, ModelPush)
 
 
 class PushRefused(Exception):
@@ -39,33 +42,56 @@ def request_push(*, release: Release, repository: str, private: bool, token: str
 
     The token is deleted when the job ends, however it ends.
     """
-    if not is_repository(repository):
-        raise PushRefused("Write the repository as OWNER/NAME, as the Hub has it: my-lab/captions, for instance.")
-    if not token or len(token) > LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-        raise PushRefused("Give a token of the Hub that may write to the repository. It begins with hf_.")
+    check_target(repository, token)
     try:
         check_offered(release)
         check_frozen(release)
     except CannotExport as error:
         raise PushRefused(str(error)) from error
-    # One push at a time per repository: two would commit into each other. The Hub ignores case in names.
-    Project.objects.select_for_update(no_key=True).get(pk=release.project_id)
-    under_way = HubPush.objects.filter(project=release.project, repository__iexact=repository, finished_at=None)
-    if under_way.exists():
-        raise PushRefused(f"A release is already being pushed to {repository}. Wait until that push has ended.")
-    push = HubPush.objects.create(
-        project=release.project,
-        release=release,
-        repository=repository,
-        private=private,
-        sealed_token=seal(token),
-        requested_by=by,
-        requested_at=now,
-    )
-    push.job, _ = request_job(kind=KIND, arguments={"push": push.pk}, by=by, now=now, key=str(push.pk))
-    push.save(update_fields=["job"])
+    target = Target(repository, token, private, release.name)
+    push = start_push(HubPush, KIND, "release", target, project=release.project, by=by, now=now, release=release)
     _record(push, What.HUB_PUSH_REQUESTED, by=by, now=now)
     return push
+
+
+def start_push(
+    model: type[Push],
+    kind: str,
+    thing: str,
+    target: Target,
+    *,
+    project: Project,
+    by: User,
+    now: datetime,
+    **details: Any,
+) -> Push:
+    """Store a push with its job of `kind`. Raises PushRefused if such a `thing` is being pushed to the repository.
+
+    Two at a time would commit into each other. The Hub ignores case in names.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if model.objects.filter(project=project, repository__iexact=target.repository, finished_at=None).exists():
+        raise PushRefused(f"A {thing} is already being pushed to {target.repository}. Wait until that push has ended.")
+    push = model.objects.create(
+        project=project,
+        repository=target.repository,
+        private=target.private,
+        sealed_token=seal(target.token),
+        requested_by=by,
+        requested_at=now,
+        **details,
+    )
+    push.job, _ = request_job(kind=kind, arguments={"push": push.pk}, by=by, now=now, key=str(push.pk))
+    push.save(update_fields=["job"])
+    return push
+
+
+def check_target(repository: str, token: str) -> None:
+    """Raise PushRefused if a repository cannot have this name, or a token this form."""
+    if not is_repository(repository):
+        raise PushRefused("Write the repository as OWNER/NAME, as the Hub has it: my-lab/captions, for instance.")
+    if not token or len(token) > LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise PushRefused("Give a token of the Hub that may write to the repository. It begins with hf_.")
 
 
 def _record(push: HubPush, what: What, *, by: User | str, now: datetime) -> None:
@@ -88,14 +114,7 @@ def _push(job: RunningJob) -> None:
     push = found.select_related("project", "release__study__project", "requested_by").first()
     if push is None:
         return
-    try:
-        token = unseal(push.sealed_token, within=TOKEN_KEPT)
-    except CannotUnseal as error:
-        raise Failed(
-            "The stored token has expired, or the site's secret has changed. Enter the token again."
-        ) from error
-    if push.project.archived_at is not None:
-        raise Failed("The project was archived in the meantime. Ask an owner to restore it.")
+    token = token_for_job(push)
 
     def progress(done: int, total: int) -> None:
         job.advance(done=done, total=total)
@@ -118,6 +137,24 @@ def _push(job: RunningJob) -> None:
     with transaction.atomic():
         if found.update(finished_at=job.now(), url=url, sealed_token=""):
             _record(push, What.RELEASE_PUSHED, by=push.requested_by or COMMAND_LINE, now=job.now())
+
+
+def token_for_job(push: HubPush | ModelPush) -> str:
+    """Return the token of a push for its job. Raises Failed if it is lost, or the project archived."""
+    token = token_of(push)
+    if token is None:
+        raise Failed("The stored token has expired, or the site's secret has changed. Enter the token again.")
+    if push.project.archived_at is not None:
+        raise Failed("The project was archived in the meantime. Ask an owner to restore it.")
+    return token
+
+
+def token_of(push: HubPush | ModelPush) -> str | None:
+    """Return the token of a push; None if it was stored long ago, or under a lost key."""
+    try:
+        return unseal(push.sealed_token, within=TOKEN_KEPT)
+    except CannotUnseal:
+        return None
 
 
 def _record_failure(job: Job) -> None:

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from background.errors import Failed
+from background.hub_commits import HubRefused, is_repository
 from background.jobs import cancel, request_job
 from background.models import Job
 from background.sealed_secrets import CannotUnseal, seal, unseal
@@ -33,10 +34,8 @@ from workspace.hub_repository import (
     PICTURES,
     HubFile,
     HubReader,
-    HubRefused,
     HubUnavailable,
     Source,
-    is_repository,
     open_reader,
 )
 from workspace.models import HubDownload

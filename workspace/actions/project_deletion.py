@@ -16,17 +16,18 @@ from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import SET_NULL, BinaryField, Count, ForeignKey, JSONField, Model, Q, QuerySet
+from django.utils import timezone
 
 from annotation.actions.removing.erasure import delete_unknown
 from annotation.models import GroupMember, Removal, Session
 from annotation.models.sessions import OPEN_STATES
+from annotation.simulation_ids import is_simulated
 from background.jobs import cancel, request_job
 from background.models import UNFINISHED, Job, JobState
 from background.work import RunningJob, Work
 from making.models import Candidate, Pipeline
 from results.models import Export, Release
 from results.queries.people.payments_due import debts
-from results.simulated import is_simulated
 from studies.actions.events import What, name_of, record
 from studies.actions.images import remove_unused
 from studies.actions.imports.uploads import discard
@@ -34,11 +35,12 @@ from studies.actions.projects.members import owners_of
 from studies.actions.studies import change_state
 from studies.errors import StudyError
 from studies.models import UNDER_WAY, Import, InstanceImage, Project, ProjectDeletion, Study, StudyState, Upload
+from training.actions.deletion import discard_folder
 from training.actions.examples import delete_examples
 from training.models import TrainingRun
 from workspace.actions.uploaded_images import delete_uses
 from workspace.mail import send_deletion_done
-from workspace.models import HubDownload, HubPush, UploadedImage
+from workspace.models import HubDownload, HubPush, ModelPush, UploadedImage
 
 KIND = "workspace.delete_project"
 WEEK = timedelta(days=7)
@@ -160,7 +162,7 @@ def _begin(deletion: ProjectDeletion, now: datetime) -> None:
 
 def _cancel_jobs(project: Project, now: datetime) -> bool:
     """Cancel the unfinished jobs of `project`; return whether any still runs."""
-    with_jobs = (Import, Export, HubPush, Pipeline, TrainingRun)
+    with_jobs = (Import, Export, HubPush, ModelPush, Pipeline, TrainingRun)
     rows = (model.objects.filter(project=project, job__isnull=False) for model in with_jobs)
     downloads = HubDownload.objects.filter(upload__project=project, job__isnull=False)
     known = [pk for each in (*rows, downloads) for pk in each.values_list("job", flat=True)]
@@ -296,6 +298,7 @@ def _delete_files_of(row: Model) -> None:
         default_storage.delete(row.problems_file)
     elif isinstance(row, TrainingRun):
         delete_examples(row)
+        discard_folder(row, now=timezone.now())
 
 
 def _delete_rows(batch: Sequence[Model]) -> list[str]:

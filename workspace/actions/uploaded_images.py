@@ -1,5 +1,6 @@
 """Images uploaded one by one, named by the SHA-256 of their bytes, before the rows that show them."""
 
+import errno
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -13,6 +14,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from making.models import Candidate
 from studies.actions.images import check_and_store, facts_of, is_stored, names_of, original_name, remove_unused
 from studies.actions.imports.import_state import UnusableImage
+from studies.actions.imports.uploads import NEARLY_FULL
+from studies.errors import StudyError
 from studies.importing.parts import parse_part
 from studies.importing.pictures import NotAPicture, cut
 from studies.models import Image, InstanceImage, Project
@@ -31,7 +34,7 @@ class UploadRefused(Exception):
 def upload_image(*, project: Project, sha256: str, data: bytes, uploader: User, now: datetime) -> tuple[Image, bool]:
     """Store an image for a project; return it, and whether it is new to the project.
 
-    Raises UploadRefused if the bytes do not have this `sha256` or are no image.
+    Raises UploadRefused if the bytes do not have this `sha256` or are no image, and StudyError if the disk is full.
     """
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
@@ -56,6 +59,10 @@ def upload_image(*, project: Project, sha256: str, data: bytes, uploader: User, 
         check_and_store(data, keep=True, on_write=lambda _: None)
     except NotAPicture as error:
         raise UploadRefused(str(error)) from error
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise StudyError(NEARLY_FULL) from error
+        raise
     return image, is_new
 
 

@@ -200,6 +200,7 @@ TOLD: Mapping[str, tuple[Topic, Callable[[Event], Data]]] = {
     What.STUDY_COMPLETED: (Topic.STUDY_COMPLETED, _no_data),
     What.RELEASE_FROZEN: (Topic.RELEASE_MADE, _release_data),
     What.STUDY_UNDERPAID: (Topic.ALARM_RAISED, _alarm_data("currency", "median", "least")),
+    What.POLICY_PAUSED: (Topic.ALARM_RAISED, _alarm_data("policy", "finding")),
     What.WEBHOOK_SWITCHED_OFF: (Topic.ALARM_RAISED, _alarm_data("host")),
 }
 

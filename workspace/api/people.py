@@ -98,6 +98,8 @@ class ChangePerson(ProjectEndpoint):
         followed = participants.foresee(act) if dry_run else act()
         if change == "withdraw" and not dry_run:
             tasks.discard_files.delay_on_commit()
+        if not dry_run:
+            tasks.flag_new_answers.delay_on_commit()
         return Response(FollowedSerializer(_effects_json(followed) | {"sentence": say_effects(change, followed)}).data)
 
 

@@ -361,7 +361,7 @@ class ResponseSerializer(Plain):
 
 
 class DecisionSerializer(Plain):
-    """The decision on a question, with the columns of the export `decisions` (docs/exports.md)."""
+    """The decision on a question, with the columns of the export `decisions` (docs/exports.md) but its posterior."""
 
     id = serializers.IntegerField(help_text="The id that `settle` and `unsettle` take.")
     task = serializers.CharField()
@@ -379,6 +379,9 @@ class DecisionSerializer(Plain):
     decided_at = serializers.CharField(allow_null=True)
     simulated = serializers.BooleanField()
     key = serializers.CharField()
+    soft_labels = serializers.DictField(
+        child=serializers.FloatField(), help_text="Option -> share of the counted answers."
+    )
 
 
 class RatingsSerializer(Plain):
@@ -437,6 +440,7 @@ class PredictionSerializer(Plain):
     conditions = serializers.CharField(
         allow_blank=True, help_text="Digest of the conditions of the computation; empty for scores from a file."
     )
+    trained_here = serializers.BooleanField(help_text="Whether the model was trained on data of this project.")
 
 
 class PredictionsImportedSerializer(Plain):
@@ -533,3 +537,19 @@ class HubPushSerializer(Plain):
     requested_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
     url = serializers.CharField(allow_null=True, help_text="URL of the commit; null while there is none.")
+
+
+class ModelPushSerializer(Plain):
+    id = serializers.IntegerField()
+    training = serializers.IntegerField(help_text="The training run of the model.")
+    repository = serializers.CharField()
+    licence = serializers.CharField(allow_blank=True)
+    with_weights = serializers.BooleanField()
+    state = serializers.ChoiceField(choices=PUSH_STATES)
+    error = serializers.CharField(allow_blank=True)
+    requested_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    card_url = serializers.CharField(
+        allow_null=True, help_text="URL of the commit with the model card; null while there is none."
+    )
+    url = serializers.CharField(allow_null=True, help_text="URL of the last commit; null until the push has ended.")

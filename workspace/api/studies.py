@@ -35,6 +35,7 @@ from background.tasks import send
 from results.actions.participants import foresee
 from results.models import KeptNumbers
 from results.queries.studies.overview import answers_sent
+from results.queries.studies.policies import policy_lines
 from results.queries.studies.progress import StudyProgress, progress_of, study_progress
 from results.views.cached_statistics import numbers_for
 from studies.actions.conditions import untested_warning
@@ -359,3 +360,43 @@ class Progress(StudyEndpoint):
         else:
             told = asdict(progress) | {"items": progress.items.outcomes}
         return Response(ProgressSerializer(told | {"as_of": as_of}).data)
+
+
+class PolicySerializer(serializers.Serializer[Any]):
+    """Where a study stands under a policy of its study file."""
+
+    policy = serializers.CharField(help_text="Its name in the study file.")
+    value = serializers.CharField(allow_blank=True, help_text="In words, with its unit; empty without evidence.")
+    counted = serializers.CharField(allow_blank=True, help_text="How many sessions, people or answers the value is of.")
+    bound = serializers.CharField(help_text="In words.")
+    since = serializers.DateTimeField(allow_null=True, help_text="The resume since which it counts, or null.")
+    crossed = serializers.BooleanField(help_text="Whether the value crosses the bound now.")
+    waiting = serializers.BooleanField(help_text="Whether it has paused the study, and nobody has resumed it since.")
+    acted_at = serializers.DateTimeField(allow_null=True, help_text="When it last paused the study.")
+
+
+class PoliciesSerializer(serializers.Serializer[Any]):
+    policies = PolicySerializer(many=True, help_text="In the order of the study file; none of a draft.")
+
+
+class Policies(StudyEndpoint):
+    verbs = verbs_by_method(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="read_policies", responses=PoliciesSerializer)
+    def get(self, request: Request, project: str, study: str) -> Response:
+        """Return where a study stands under each of its policies, as on its page."""
+        lines = [] if self.study.state == StudyState.DRAFT else policy_lines(self.study)
+        told = [
+            {
+                "policy": line.name,
+                "value": line.standing.value,
+                "counted": line.standing.n,
+                "bound": line.standing.bound,
+                "since": line.since,
+                "crossed": line.standing.crossed,
+                "waiting": line.is_waiting,
+                "acted_at": line.last.acted_at if line.last else None,
+            }
+            for line in lines
+        ]
+        return Response(PoliciesSerializer({"policies": told}).data)

@@ -6,6 +6,7 @@ from results.actions.participant_changes import ACTS
 from workspace.api import (
     answers,
     exports,
+    flags,
     hub,
     images,
     imports,
@@ -16,6 +17,7 @@ from workspace.api import (
     projects,
     runs,
     studies,
+    training,
     webhooks,
 )
 from workspace.api.framework import documentation
@@ -42,6 +44,9 @@ endpoints = [
         )
         for change in ACTS
     ),
+    path(f"{PROJECT}flags/", flags.Flags.as_view(), name="api_flags"),
+    path(f"{PROJECT}flags/<int:pk>/review/", flags.ReviewFlag.as_view(), name="api_review_flag"),
+    path(f"{PROJECT}flags/<int:pk>/undo/", flags.UndoFlagReview.as_view(), name="api_undo_flag_review"),
     path(f"{PROJECT}uploads/", imports.Uploads.as_view(), name="api_uploads"),
     path(f"{PROJECT}uploads/<uuid:pk>/", imports.OneUpload.as_view(), name="api_upload"),
     path(f"{PROJECT}uploads/<uuid:pk>/<str:part>/", imports.Piece.as_view(), name="api_upload_piece"),
@@ -70,6 +75,14 @@ endpoints = [
     path(f"{PROJECT}runs/<int:pk>/", runs.OneRun.as_view(), name="api_run"),
     path(f"{PROJECT}runs/<int:pk>/cancel/", runs.CancelRun.as_view(), name="api_cancel_run"),
     path(f"{PROJECT}runs/<int:pk>/go-on/", runs.ResumeRun.as_view(), name="api_resume_run"),
+    path(f"{PROJECT}trainings/", training.Trainings.as_view(), name="api_trainings"),
+    path(f"{PROJECT}trainings/<int:pk>/", training.OneTraining.as_view(), name="api_training"),
+    path(f"{PROJECT}trainings/<int:pk>/cancel/", training.CancelTraining.as_view(), name="api_cancel_training"),
+    path(f"{PROJECT}trainings/<int:pk>/resume/", training.ResumeTraining.as_view(), name="api_resume_training"),
+    path(f"{PROJECT}trainings/<int:pk>/card/", training.TrainingCard.as_view(), name="api_training_card"),
+    path(f"{PROJECT}trainings/<int:pk>/hub-pushes/", hub.ModelPushes.as_view(), name="api_model_pushes"),
+    path(f"{PROJECT}model-pushes/<int:pk>/", hub.OneModelPush.as_view(), name="api_model_push"),
+    path(f"{PROJECT}model-pushes/<int:pk>/cancel/", hub.CancelModelPush.as_view(), name="api_cancel_model_push"),
     path(f"{PROJECT}studies/", studies.Studies.as_view(), name="api_studies"),
     # No study can have this name: it would hide the address that checks files.
     path(f"{PROJECT}check-study/", studies.Check.as_view(), name="api_check_study"),
@@ -82,6 +95,7 @@ endpoints = [
     path(f"{STUDY}jobs/<int:pk>/", studies.OneStudyJob.as_view(), name="api_study_job"),
     path(f"{STUDY}jobs/<int:pk>/cancel/", studies.CancelStudyJob.as_view(), name="api_cancel_study_job"),
     path(f"{STUDY}progress/", studies.Progress.as_view(), name="api_progress"),
+    path(f"{STUDY}policies/", studies.Policies.as_view(), name="api_policies"),
     path(f"{STUDY}owed/", people.Owed.as_view(), name="api_owed"),
     path(f"{STUDY}sessions/", answers.Sessions.as_view(), name="api_sessions"),
     path(f"{STUDY}ratings/", answers.Ratings.as_view(), name="api_ratings"),

@@ -16,6 +16,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError
 
+from annotation.models import Annotator
+from background.sealed_secrets import CannotUnseal
+from studies.actions.images import original_name
+from studies.models import InstanceImage
+
 logger = logging.getLogger(__name__)
 
 FINE = "ok"
@@ -31,8 +36,8 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Answer 503 if a part fails that every page needs. The broker is only reported: pages work without it."""
-    tried = {name: _check_part(check) for name, check in (NEEDED | {"broker": _broker}).items()}
+    """Answer 503 if a part fails that every page needs. The others are only reported."""
+    tried = {name: _check_part(check) for name, check in (NEEDED | REPORTED).items()}
     fails = [f"{name}: {reason}" for name, (state, reason) in tried.items() if state != FINE]
     if fails:
         # Errors go to the log, not into the public response.
@@ -83,4 +88,25 @@ def _broker() -> str:
     return FINE
 
 
+def _keys() -> str:
+    """Compare this machine's keys with those that stored the last annotator: another machine's may differ."""
+    last = Annotator.objects.exclude(sealed_id="").order_by("-pk").first()
+    try:
+        if last is not None:
+            last.open_id()
+    except CannotUnseal:
+        return "other keys than those of the stored ids: use the same SECRET_KEY and ENCRYPTION_KEYS on all machines"
+    return FINE
+
+
+def _images() -> str:
+    """Look for the file of the last image that was imported: another machine may have another folder."""
+    last = InstanceImage.objects.exclude(image=None).order_by("-pk").first()
+    if last is not None and not default_storage.exists(original_name(str(last.image_id))):
+        return "the last image is missing: use the same MEDIA_ROOT on all machines"
+    return FINE
+
+
 NEEDED = {"database": _database, "migrations": _migrations, "storage": _storage}
+# Pages work without a broker. A site whose keys or images are lost must stay reachable, too.
+REPORTED = {"broker": _broker, "keys": _keys, "images": _images}

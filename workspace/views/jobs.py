@@ -27,7 +27,7 @@ from simulation.actions import demo_project
 from studies.actions.drafts import LAUNCH_JOB
 from studies.kinds import get_kind
 from studies.models import Import, Project, Study
-from workspace.models import HubDownload, HubPush
+from workspace.models import HubDownload, HubPush, ModelPush
 
 # Time up to which this browser was notified of ended jobs.
 COOKIE = "jobs_told"
@@ -148,6 +148,11 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
     for push in HubPush.objects.filter(**of_jobs):
         address = reverse("hub_pushes", args=[push.release_id])
         yield _make_own_job(f"Push to {push.repository}", f"{address}#push-{push.pk}", jobs[push.job_id])
+    for card in ModelPush.objects.filter(**of_jobs).select_related("run"):
+        address = reverse("model_pushes", args=[card.run_id])
+        words = "is continued by a worker with models." if card.finished_at is None else "is done."
+        title = f"Push of {card.run.name} to {card.repository}"
+        yield _make_own_job(title, f"{address}#push-{card.pk}", jobs[card.job_id], done_words=words)
 
 
 def _pipeline_job(title: str, pipeline: Pipeline, job: Job) -> OwnJob:

@@ -1,10 +1,10 @@
 """Search over the projects that a person may see."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import Length
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -57,8 +57,12 @@ def search(request: HttpRequest) -> HttpResponse:
 
 def _read_at_once(projects: Sequence[Project]) -> tuple[list[Project], list[Project]]:
     """Return the projects whose captions are searched, smallest first, and those with too many instances for it."""
-    counted = Instance.objects.filter(project__in=projects).order_by().values_list("project").annotate(n=Count("pk"))
-    sizes: Mapping[int, int] = dict(counted)
+    # The first instance that is too many, so that those of a large project are not all counted.
+    one_too_many = Instance.objects.filter(project=OuterRef("pk")).order_by().values("pk")[MOST_READ:][:1]
+    known = Project.objects.filter(pk__in=[each.pk for each in projects])
+    too_large = dict.fromkeys(known.filter(Exists(one_too_many)).values_list("pk", flat=True), MOST_READ + 1)
+    small = Instance.objects.filter(project__in=[each.pk for each in projects if each.pk not in too_large])
+    sizes = {**dict(small.order_by().values_list("project").annotate(n=Count("pk"))), **too_large}
     read, large, total = list[Project](), list[Project](), 0
     for project in sorted(projects, key=lambda each: sizes.get(each.pk, 0)):
         total += sizes.get(project.pk, 0)

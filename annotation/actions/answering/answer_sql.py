@@ -1,7 +1,7 @@
 """Hand-written SQL for the submit path, the only SQL outside the ORM.
 
 Building the queries took longer than running them (figures: docs/decisions/0006). SQLite and PostgreSQL both run all
-statements except `_STORE_IN_ONE_STATEMENT`; every test of answers runs on both.
+statements except `_RELATED` and `_STORE_IN_ONE_STATEMENT`; every test of answers runs on both.
 """
 
 import json
@@ -12,10 +12,12 @@ from functools import cache
 from typing import Any, NamedTuple, cast
 
 from django.db import DataError, InterfaceError, OperationalError, connection, transaction
-from django.db.models import Field
+from django.db.models import Field, JSONField
+from psycopg.errors import DivisionByZero
 
 from annotation.models import Response
 from annotation.models.responses import RESPONSE
+from studies.kinds import KINDS, get_kind
 
 _QUESTION_STATE = """
 SELECT question.id, question.kind, question.content, question."right", question.answers_wanted, slot.seat_id,
@@ -25,16 +27,31 @@ SELECT question.id, question.kind, question.content, question."right", question.
        EXISTS (SELECT 1 FROM studies_question drawn
                 WHERE drawn.instance_id = question.instance_id AND drawn.undone_at IS NOT NULL),
        CASE WHEN question.source_type = %s THEN question.source_id ELSE 0 END,
+       COALESCE((SELECT source_study.rule FROM annotation_response source
+                   JOIN studies_study source_study ON source_study.id = source.study_id
+                  WHERE question.source_type = %s AND source.id = question.source_id), ''),
        session.id, session.annotator_id, CASE session.order_key WHEN '' THEN study.seed ELSE session.order_key END,
-       session.part_begun, session.questions_total - session.questions_answered,
-       EXISTS (SELECT 1 FROM annotation_decision grown
-                WHERE grown.question_id = question.id AND grown.more_asked_at IS NOT NULL),
-       session.unseen_notices, session.first_question_at
+       session.questions_answered, session.questions_total, session.part_begun, session.unseen_notices,
+       session.asks_consent, slot.is_check, session.first_question_at, {related}
   FROM annotation_slot slot
   JOIN studies_question question ON question.id = slot.question_id
   JOIN studies_study study ON study.id = question.study_id
   JOIN annotation_session session ON session.study_id = study.id
- WHERE slot.id = %s AND session.token = %s AND session.state = 'working' AND slot.part <= session.part_begun
+ WHERE slot.id = %s AND slot.annotator_id = session.annotator_id AND slot.answered_at IS NULL
+   AND session.token = %s AND session.state = 'working' AND slot.part <= session.part_begun
+"""
+# The version of a row is its xmin: the transaction that wrote it. Selects `counts` of annotation/models/responses.py.
+_RELATED = """
+       session.xmin::text,
+       (SELECT jsonb_agg(jsonb_build_array(related.id, decision.xmin::text, (
+                  SELECT jsonb_agg(jsonb_build_array(given.choice, given.answer) ORDER BY given.received_at, given.id)
+                    FROM annotation_response given
+                   WHERE given.question_id = related.id AND given.is_current AND given.slot_id IS NOT NULL
+                     AND given.left_out = '' AND NOT given.is_check)))
+          FROM studies_question related LEFT JOIN annotation_decision decision ON decision.question_id = related.id
+         WHERE related.instance_id = question.instance_id AND related.study_id = question.study_id
+           AND (related.id = question.id
+                OR (related.kind = question.kind AND related.kind = ANY(string_to_array(%s, ',')))))
 """
 _COUNT_ANSWER = """
 UPDATE annotation_session
@@ -42,16 +59,6 @@ UPDATE annotation_session
  WHERE id = %s AND state = 'working' AND questions_answered < questions_total
 RETURNING questions_answered, questions_total, part_begun
 """
-_TAKE_SLOT = """
-UPDATE annotation_slot SET answered_at = %s WHERE id = %s AND annotator_id = %s AND answered_at IS NULL
-"""
-# What the browser measures, where it has measured nothing.
-NOT_MEASURED: Mapping[str, Any] = {
-    **dict.fromkeys(("first_choice_ms", "send_ms", "hidden_ms", "changes_of_mind", "window_width", "window_height")),
-    "unmeasured": "",
-    "images_seen": [],
-    "writing": None,
-}
 # A settled decision keeps its state; only its votes follow the answers.
 _DECISION = """
        rule = %s, votes = %s, answers = %s, asks_more = %s,
@@ -60,9 +67,13 @@ _DECISION = """
        decided_at = CASE WHEN settled_choice = '' THEN %s ELSE decided_at END
 """
 _DECIDE = f"UPDATE annotation_decision SET {_DECISION} WHERE question_id = %s"  # noqa: S608 (the words above)
-# A researcher who asks for more answers locks the row: after waiting for it, the question as served is outdated.
-_DECIDE_IF_CURRENT = f"{_DECIDE} AND more_asked_at IS NULL"
-_POSSIBLE_TIME = "UPDATE annotation_response SET possible_ms = %s WHERE id = %s"
+# SQLite and PostgreSQL both call the columns of VALUES column1, column2.
+_POSSIBLE_TIMES = """
+UPDATE annotation_response SET possible_ms = known.column1 FROM (VALUES {rows}) AS known
+ WHERE annotation_response.id = known.column2
+"""
+# In one statement.
+_MOST_TIMES = 1000
 # Finds the slot before joining its question; otherwise every question left in the survey would be read.
 _NEXT = """
 SELECT slot.id, question.id, question.kind, question.content, slot.position
@@ -75,42 +86,57 @@ SELECT slot.id, question.id, question.kind, question.content, slot.position
  ORDER BY slot.position
 """
 _MOST_LEFT_OUT = 4
-_DIVISION_BY_ZERO = "22012"
 # Counts, takes the slot, stores and decides, each only if the step before had an effect, and returns the next
-# questions. If the slot cannot be taken or the question wants more answers by now, a division by zero rolls everything
-# back.
+# questions. A row that somebody else is changing is waited for, and no longer has the version that was read. If the
+# session has changed, nothing happens; if the slot or a decision has, a division by zero rolls everything back.
 _STORE_IN_ONE_STATEMENT = """
 WITH counted AS (
-    UPDATE annotation_session
-       SET questions_answered = questions_answered + 1, last_seen_at = %s
-     WHERE id = %s AND state = 'working' AND questions_answered + 1 < questions_total
- RETURNING questions_answered, questions_total, part_begun
+    UPDATE annotation_session SET questions_answered = questions_answered + 1, last_seen_at = %s
+     WHERE id = %s AND xmin::text = %s
+ RETURNING id, annotator_id, last_seen_at
 ), taken AS (
-    UPDATE annotation_slot SET answered_at = %s FROM counted
-     WHERE id = %s AND annotator_id = %s AND answered_at IS NULL
- RETURNING id
+    UPDATE annotation_slot SET answered_at = counted.last_seen_at FROM counted
+     WHERE annotation_slot.id = %s AND annotation_slot.annotator_id = counted.annotator_id AND answered_at IS NULL
+ RETURNING annotation_slot.id
+), unchanged AS (
+    SELECT decision.question_id FROM annotation_decision decision, taken
+     WHERE decision.question_id = ANY(string_to_array(%s, ',')::bigint[])
+       AND decision.xmin::text = ANY(string_to_array(%s, ','))
+     ORDER BY decision.question_id FOR NO KEY UPDATE OF decision
 ), stored AS (
     INSERT INTO annotation_response ({names}) SELECT {values} FROM taken
 ), decided AS (
-    UPDATE annotation_decision SET {decision} FROM taken WHERE question_id = %s AND more_asked_at IS NULL
- RETURNING question_id
-)
-SELECT counted.questions_answered, counted.questions_total, counted.part_begun, 1 / (SELECT count(*) FROM decided),
+    UPDATE annotation_decision SET {decision} FROM unchanged
+     WHERE annotation_decision.question_id = unchanged.question_id AND unchanged.question_id = %s
+){draft}
+SELECT 1 / ((SELECT count(*) FROM taken) + (SELECT count(*) FROM unchanged) = 1 + %s)::int,
        following.id, following.question, following.kind, following.content
   FROM counted LEFT JOIN ({following}) AS following (id, question, kind, content, position) ON true
  ORDER BY following.position
 """
+_DISCARD_DRAFT = """, discarded AS (
+    DELETE FROM annotation_draft draft USING counted, taken WHERE draft.session_id = counted.id AND slot_id = taken.id
+)"""
+
+
+class RelatedQuestion(NamedTuple):
+    """A question, the version of its decision (None for a check) and label and answer of those that count, in order."""
+
+    question: int
+    version: str | None
+    answers: Sequence[tuple[str, Any]]
 
 
 class QuestionState(NamedTuple):
     """A question as its slot asks it, with the state of the session that has it.
 
     The question is frozen when the study is launched. undone: a question about the same instance is undone, and the
-    answer may restore it. response: id of the response that the question was made from, 0 for none.
+    answer may restore it. response: id of the response that the question was made from, 0 for none. source_rule: the
+    rule of its study. is_check: no decision follows from the answer.
 
-    Of the session: order_seed: seed of the option order. part_begun: last part begun. left: open questions, with this
-    one. grown: a researcher has changed how many answers the question may get. unseen_notices: number of notices not
-    yet seen. begun: when the first question was served.
+    Of the session: order_seed: seed of the option order. answered, total: numbers of its questions. part_begun: last
+    part begun. unseen_notices: number of notices not yet seen. asks_consent: a changed consent text is shown before the
+    next question. begun: when the first question was served. version, related: what the answer depends on (PostgreSQL).
     """
 
     question: int
@@ -125,14 +151,19 @@ class QuestionState(NamedTuple):
     max_answers: int
     undone: bool
     response: int
+    source_rule: str
     session: int
     annotator: int
     order_seed: str
+    answered: int
+    total: int
     part_begun: int
-    left: int
-    grown: bool
     unseen_notices: int
+    asks_consent: bool
+    is_check: bool
     begun: datetime | None
+    version: str
+    related: Sequence[RelatedQuestion]
 
 
 class SessionProgress(NamedTuple):
@@ -186,16 +217,20 @@ def question_state(slot: int, *, token: str) -> QuestionState | None:
         row = _fetch_question_state(slot, token)
     if row is None:
         return None
-    question, kind, content, *others, begun = row
+    question, kind, content, *others, begun, version, related = row
     if begun is not None and begun.tzinfo is None:
         # SQLite has no time zones: all its times are UTC.
         begun = begun.replace(tzinfo=UTC)
-    return QuestionState(*(question, kind, json.loads(content), *others, begun))
+    about = [RelatedQuestion(pk, of_decision, given or ()) for pk, of_decision, given in json.loads(related or "[]")]
+    return QuestionState(*(question, kind, json.loads(content), *others, begun, version, about))
 
 
 def _fetch_question_state(slot: int, token: str) -> tuple[Any, ...] | None:
+    versions = supports_one_statement()
+    written = [",".join(name for name in KINDS if get_kind(name).is_written)] if versions else []
     with connection.cursor() as cursor:
-        cursor.execute(_QUESTION_STATE, [RESPONSE, slot, token])
+        statement = _QUESTION_STATE.format(related=_RELATED if versions else "NULL, NULL")
+        cursor.execute(statement, [RESPONSE, RESPONSE, *written, slot, token])
         return cast("tuple[Any, ...] | None", cursor.fetchone())
 
 
@@ -207,58 +242,38 @@ def count_answer(*, session: int, now: datetime) -> SessionProgress | None:
     return None if row is None else SessionProgress(*row)
 
 
-def take_slot(*, slot: int, annotator: int, now: datetime) -> bool:
-    """Mark a slot as answered; False if it is answered already or no longer held by this annotator."""
-    with connection.cursor() as cursor:
-        cursor.execute(_TAKE_SLOT, [_time(now), slot, annotator])
-        return bool(cursor.rowcount == 1)
-
-
-def insert_response(columns: Mapping[str, Any]) -> None:
-    """Store a response.
-
-    columns: as for `Response.objects.create`, foreign keys by their column names.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(_insert_into(tuple(columns)), _values(columns))
-
-
 def _values(columns: Mapping[str, Any]) -> list[Any]:
-    return [_fields()[name].get_db_prep_save(value, connection) for name, value in columns.items()]
+    return [
+        _convert(field, columns[field.attname]) if field.attname in columns else default for field, default in _fields()
+    ]
+
+
+def _convert(field: Field[Any, Any], value: Any) -> Any:
+    is_plain = value is None or (isinstance(value, int | str) and not isinstance(field, JSONField))
+    return value if is_plain else field.get_db_prep_save(value, connection)
 
 
 @cache
-def _fields() -> Mapping[str, Field[Any, Any]]:
-    return {field.attname: field for field in Response._meta.concrete_fields}
-
-
-@cache
-def _insert_into(columns: Sequence[str]) -> str:
-    names, values = _names_and_placeholders(columns)
-    return f"INSERT INTO annotation_response ({names}) VALUES ({values})"  # noqa: S608 (columns of the model)
-
-
-def _names_and_placeholders(columns: Sequence[str]) -> tuple[str, str]:
-    return ", ".join(columns), ", ".join(["%s"] * len(columns))
+def _fields() -> list[tuple[Field[Any, Any], Any]]:
+    """Return the columns of a response besides its id, and the default of each."""
+    fields = [field for field in Response._meta.concrete_fields if not field.primary_key]
+    return [(field, _convert(field, field.get_default())) for field in fields]
 
 
 def store_possible_times(times: Sequence[tuple[int | None, int]]) -> None:
-    """Store `possible_ms` for responses, given as pairs (milliseconds or None, id), in one round trip.
-
-    `bulk_update` builds one statement, and building it takes ten times as long as running it.
-    """
+    """Store `possible_ms` for responses, given as pairs (milliseconds or None, id), ten times faster than the ORM."""
+    row = "(CAST(%s AS integer), CAST(%s AS bigint))"
     with connection.cursor() as cursor:
-        cursor.executemany(_POSSIBLE_TIME, times)
+        for first in range(0, len(times), _MOST_TIMES):
+            some = times[first : first + _MOST_TIMES]
+            statement = _POSSIBLE_TIMES.format(rows=", ".join([row] * len(some)))
+            cursor.execute(statement, [value for pair in some for value in pair])
 
 
-def store_decision(decided: DecisionValues, *, if_current: bool = False) -> bool:
-    """Store a decision; return whether it was stored.
-
-    if_current: only if no researcher has changed how many answers the question may get since it was served.
-    """
+def store_decision(decided: DecisionValues) -> None:
+    """Store a decision, as a new version of its row even if nothing changes."""
     with connection.cursor() as cursor:
-        cursor.execute(_DECIDE_IF_CURRENT if if_current else _DECIDE, [*_decision(decided), decided.question])
-        return bool(cursor.rowcount == 1)
+        cursor.execute(_DECIDE, [*_decision(decided), decided.question])
 
 
 def _decision(decided: DecisionValues) -> list[Any]:
@@ -274,34 +289,36 @@ def supports_one_statement() -> bool:
 
 def store_in_one_statement(
     *, asked: QuestionState, columns: Mapping[str, Any], decided: DecisionValues, prefetch: Prefetch, now: datetime
-) -> tuple[SessionProgress, list[NextSlot]] | None:
-    """Count, store and decide an answer in one statement; return the session's progress and its next slots.
+) -> list[NextSlot] | None:
+    """Count, store and decide an answer in one statement; return the next slots.
 
-    Only for answers that are not the last of their session. Returns None and changes nothing if the session is not
-    working, the slot is not open, or the answer is the last. columns: as for `insert_response`, with the slot.
+    Returns None and changes nothing if the session, the slot or a related decision is not as in `asked`. columns: of
+    the response, foreign keys by their column names; the others get their defaults.
     """
     slot = columns["slot_id"]
-    values = [_time(now), asked.session, _time(now), slot, asked.annotator]
-    values += [*_values(columns), *_decision(decided), asked.question]
+    versions = {str(each.question): each.version for each in asked.related if each.version}
+    values = [_time(now), asked.session, asked.version, slot, ",".join(versions), ",".join(versions.values())]
+    values += [*_values(columns), *_decision(decided), asked.question, len(versions)]
     values += _next(asked.seat, asked.annotator, asked.part_begun, [slot, *prefetch.held], prefetch.room)
     try:
         # In an outer transaction, a failed statement would break that transaction without a savepoint.
         with transaction.atomic() if connection.in_atomic_block else nullcontext(), connection.cursor() as cursor:
-            cursor.execute(_one_statement(tuple(columns)), values)
+            # As texts: psycopg prepares a statement for each combination of sizes of numbers and of missing values.
+            texts = [str(value) if isinstance(value, int | datetime) else value for value in values]
+            cursor.execute(_one_statement(has_draft=get_kind(asked.kind).is_written), texts)
             rows = cursor.fetchall()
     except DataError as error:
-        if getattr(error.__cause__, "sqlstate", "") != _DIVISION_BY_ZERO:
+        if not isinstance(error.__cause__, DivisionByZero):
             raise
         return None
-    if not rows:
-        return None
-    return SessionProgress(*rows[0][:3]), [_next_slot(row[4:]) for row in rows if row[4] is not None]
+    return [_next_slot(row[1:]) for row in rows if row[1] is not None] if rows else None
 
 
 @cache
-def _one_statement(columns: Sequence[str]) -> str:
-    names, values = _names_and_placeholders(columns)
-    return _STORE_IN_ONE_STATEMENT.format(names=names, values=values, decision=_DECISION, following=_NEXT)
+def _one_statement(*, has_draft: bool) -> str:
+    names, values = ", ".join(field.attname for field, _ in _fields()), ", ".join(["%s"] * len(_fields()))
+    draft = _DISCARD_DRAFT if has_draft else ""
+    return _STORE_IN_ONE_STATEMENT.format(names=names, values=values, decision=_DECISION, draft=draft, following=_NEXT)
 
 
 def next_slots(*, seat: int, annotator: int, besides: Sequence[int], part: int, limit: int) -> list[NextSlot]:

@@ -44,12 +44,13 @@ def save(*, session: Session, slot: int, fields: Mapping[str, str], now: datetim
     # PostgreSQL stores no NUL characters.
     kept = {name.replace("\0", ""): text.replace("\0", "") for name, text in fields.items()}
     with transaction.atomic():
-        # Lock the session first, as answers do: the draft is stored before the answer deletes it, or finds the slot
-        # answered.
-        working = Session.objects.select_for_update(of=("self",), no_key=True).filter(pk=session.pk)
+        # Write the session first, as answers do: the draft is stored before the answer deletes it, or finds the slot
+        # answered. An answer that has read the session already reads it again.
+        working = Session.objects.filter(pk=session.pk, state=SessionState.WORKING)
+        is_working = working.update(last_seen_at=now)
         mine = Slot.objects.filter(pk=slot, seat__session=session, annotator=session.annotator_id, answered_at=None)
         kind = mine.values_list("question__kind", flat=True).first()
-        if not working.filter(state=SessionState.WORKING).exists() or kind is None or not get_kind(kind).is_written:
+        if not is_working or kind is None or not get_kind(kind).is_written:
             return None
         draft, is_first = Draft.objects.get_or_create(
             session=session, slot_id=slot, defaults={"fields": kept, "saved_at": now}

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -14,7 +15,8 @@ from annotation.actions import seats, sessions
 from annotation.actions.answering import advance_session, answer_sql, drafts, live_sessions
 from annotation.actions.answering import answer_notices as notices
 from annotation.actions.answering.answer_sql import NextSlot, Prefetch, QuestionState, SessionProgress
-from annotation.actions.deciding.decisions import DecisionInput, decide_question, decision_from_answer, decision_input
+from annotation.actions.answering.duplicate_answers import lock_and_reject_duplicate, reject_duplicate
+from annotation.actions.deciding.decisions import DecisionInput, decide_question, decision_input, decision_with_answer
 from annotation.actions.deciding.undo_acceptance import (
     downstream_questions,
     is_used_downstream,
@@ -26,11 +28,13 @@ from annotation.language import translate
 from annotation.models import Annotator, AnswerNotice, Removal, Response, Session, SessionState, Skip, Slot
 from annotation.models.responses import LeftOut
 from studies.kinds import Answer, NotAnAnswer, get_kind, shown_order
-from studies.models import Instance, Question
-from studies.rules import VoteContext
+from studies.models import Question
+from studies.rules import VoteContext, get_rule
 
 NO_PREFETCH = Prefetch()
 Why = AnswerNotice.Why
+# How often an answer is stored in one statement before the rows that it depends on are locked instead.
+ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,8 @@ class SubmissionResult:
     withdrawn first; the answer is stored like one that came in time. first_kept: an earlier answer of the annotator
     stands. newer_kept: a later answer or an edit from elsewhere stands. is_final: the current answer can no longer
     change. replaced_earlier: it replaced another answer. skipped: the session has skipped the question, so nothing is
-    stored. unseen_notices: number of notices that the annotator has not seen. following: the slots after those that the
+    stored. unseen_notices: number of notices that the annotator has not seen. asks_consent: a changed consent
+    text comes before the next question. following: the slots after those that the
     page holds; None if they were not looked up.
     """
 
@@ -88,6 +93,7 @@ class SubmissionResult:
     replaced_earlier: bool = False
     skipped: bool = False
     unseen_notices: int = 0
+    asks_consent: bool = False
     following: Sequence[NextSlot] | None = None
 
 
@@ -130,8 +136,13 @@ def _submit(*, token: str, sent: Submission, prefetch: Prefetch, now: datetime) 
         ) from error
 
 
-def _store_fast_path(*, token: str, sent: Submission, prefetch: Prefetch, now: datetime) -> SubmissionResult:
-    """Store the first answer to an open question of a working session: nearly every answer."""
+def _store_fast_path(
+    *, token: str, sent: Submission, prefetch: Prefetch, now: datetime, attempts: int = ATTEMPTS
+) -> SubmissionResult:
+    """Store the first answer to an open question of a working session: nearly every answer.
+
+    If what was read has changed before the answer is stored, it is read again.
+    """
     asked = answer_sql.question_state(sent.slot, token=token)
     if asked is None:
         raise _FastPathNotApplicable
@@ -139,32 +150,44 @@ def _store_fast_path(*, token: str, sent: Submission, prefetch: Prefetch, now: d
     order = shown_order(kind, asked.content, seed=asked.order_seed, annotator=asked.annotator, question=asked.question)
     answer = read_answer(asked.kind, asked.content, order, sent.posted)
     columns = _columns(asked.study, asked.question, asked.session, asked.annotator, sent, answer, order, now=now)
-    columns |= {"slot_id": sent.slot, "possible_ms": possible_so_far(sent.measured, begun=asked.begun, now=now)}
-    if _affects_only_its_decision(asked):
-        return _store_in_one_statement(asked, columns, answer, prefetch=prefetch, now=now)
-    return _store_step_by_step(asked, columns, answer, now=now)
+    columns |= {
+        "slot_id": sent.slot,
+        "is_check": asked.is_check,
+        "possible_ms": possible_so_far(sent.measured, begun=asked.begun, now=now),
+    }
+    if not attempts or not _can_store_in_one_statement(asked):
+        return _store_step_by_step(asked, columns, answer, now=now)
+    result = _store_in_one_statement(asked, columns, answer, prefetch=prefetch, now=now)
+    return result or _store_fast_path(token=token, sent=sent, prefetch=prefetch, now=now, attempts=attempts - 1)
 
 
-def _affects_only_its_decision(asked: QuestionState) -> bool:
-    """Whether the answer affects only its own decision."""
-    if get_kind(asked.kind).is_written:
-        # Another answer may be equal, and its draft must be deleted.
-        return False
-    is_only_one = asked.answers_wanted == 1 and asked.left > 1 and not asked.grown
-    return is_only_one and not asked.undone and not asked.response and answer_sql.supports_one_statement()
+def _can_store_in_one_statement(asked: QuestionState) -> bool:
+    """Whether the database can, and the answer affects only its own decision.
+
+    It also affects others if it may restore questions, or decides on an answer whose own decision needs that outcome.
+    Where such a decision has earlier answers, it reads their outcomes, which lead through further studies.
+    """
+    reads_outcomes = get_rule(asked.rule).needs.downstream_outcome and any(each.answers for each in asked.related)
+    is_outcome = asked.source_rule and get_rule(asked.source_rule).needs.downstream_outcome
+    return answer_sql.supports_one_statement() and not (asked.undone or is_outcome or reads_outcomes)
 
 
 def _store_in_one_statement(
     asked: QuestionState, columns: Mapping[str, Any], answer: Answer, *, prefetch: Prefetch, now: datetime
-) -> SubmissionResult:
-    decided = decision_from_answer(answer, asked=_decision_input(asked), now=now)
-    stored = answer_sql.store_in_one_statement(
-        asked=asked, columns=columns, decided=decided, prefetch=prefetch, now=now
-    )
-    if stored is None:
-        raise _FastPathNotApplicable
-    counted, following = stored
-    return _fast_path_result(asked, counted, SessionState.WORKING, following)
+) -> SubmissionResult | None:
+    """Store an answer if nothing has changed since `asked` was read; otherwise return None."""
+    reject_duplicate(asked.kind, answer, [value for each in asked.related for _, value in each.answers])
+    earlier = [given for each in asked.related if each.question == asked.question for given in each.answers]
+    decided = decision_with_answer(answer, earlier=earlier, asked=_decision_input(asked), now=now)
+    counted = SessionProgress(asked.answered + 1, asked.total, asked.part_begun)
+    # The last answer is stored only together with the end of its session.
+    with transaction.atomic() if counted.answered == counted.total else nullcontext():
+        following = answer_sql.store_in_one_statement(
+            asked=asked, columns=columns, decided=decided, prefetch=prefetch, now=now
+        )
+        if following is None:
+            return None
+        return _fast_path_result(asked, counted, _state_after(asked.session, counted, now=now), following)
 
 
 @transaction.atomic
@@ -175,13 +198,14 @@ def _store_step_by_step(
     # Exceptions from here on roll the count back.
     if counted is None:
         raise _FastPathNotApplicable
-    if not answer_sql.take_slot(slot=columns["slot_id"], annotator=asked.annotator, now=now):
+    open_slot = Slot.objects.filter(pk=columns["slot_id"], annotator=asked.annotator, answered_at=None)
+    if not open_slot.update(answered_at=now):
         raise _FastPathNotApplicable
-    _reject_duplicate(asked.kind, answer, study=asked.study, question=asked.question, slot=columns["slot_id"])
-    answer_sql.insert_response(columns)
+    lock_and_reject_duplicate(asked.kind, answer, study=asked.study, question=asked.question, slot=columns["slot_id"])
+    Response.objects.create(**columns)
     if get_kind(asked.kind).is_written:
         drafts.discard(session=asked.session, slot=columns["slot_id"])
-    decide_question(asked=_decision_input(asked), now=now, only_answer=answer)
+    decide_question(asked=_decision_input(asked), now=now)
     if asked.undone:
         update_downstream_of_questions(questions=[asked.question], now=now)
     return _fast_path_result(asked, counted, _state_after(asked.session, counted, now=now))
@@ -199,6 +223,7 @@ def _fast_path_result(
         part_begun=counted.part_begun,
         seed=asked.order_seed,
         unseen_notices=asked.unseen_notices,
+        asks_consent=bool(asked.asks_consent),
         following=following,
     )
 
@@ -211,7 +236,7 @@ def _decision_input(asked: QuestionState) -> DecisionInput:
         most=asked.max_answers,
         right=asked.right,
     )
-    return DecisionInput(asked.question, asked.kind, asked.rule, seen, asked.response)
+    return DecisionInput(asked.question, asked.kind, asked.rule, seen, asked.response, asked.is_check)
 
 
 def _state_after(session: int, counted: SessionProgress, *, now: datetime) -> SessionState:
@@ -231,23 +256,6 @@ def read_answer(kind: str, content: Mapping[str, Any], order: Sequence[str], pos
         return get_kind(kind).parse(content, order, posted)
     except NotAnAnswer as error:
         raise BadAnswer(translate(str(error)) % error.named if error.named else translate(str(error))) from error
-
-
-def _reject_duplicate(kind_name: str, answer: Answer, *, study: int, question: int, slot: int) -> None:
-    """Raise BadAnswer if another slot about the same instance has the same answer, and answers must differ.
-
-    Runs in the transaction that stores the answer: of two equal answers at the same moment, the second waits here and
-    then finds the first. Answers that do not count, such as those of people who withdrew, are ignored.
-    """
-    kind = get_kind(kind_name)
-    form = kind.duplicate_key(answer.value)
-    if not form:
-        return
-    about = Instance.objects.select_for_update(of=("self",), no_key=True).get(questions=question)
-    others = Response.objects.counted().filter(study=study, question__instance=about, question__kind=kind_name)
-    said = others.exclude(slot=slot).order_by().values_list("answer", flat=True)
-    if any(kind.duplicate_key(value) == form for value in said):
-        raise BadAnswer(translate(kind.duplicate_message))
 
 
 def order_for(*, session: Session, question: Question) -> list[str]:
@@ -294,6 +302,7 @@ def _result(session: Session, slot: Slot, **flags: Any) -> SubmissionResult:
         part_begun=session.part_begun,
         seed=session.order_seed,
         unseen_notices=session.unseen_notices,
+        asks_consent=session.asks_consent,
         **flags,
     )
 
@@ -442,14 +451,12 @@ def _columns(
     *,
     now: datetime,
 ) -> dict[str, Any]:
-    """Return the columns of a first, counted response, without its slot."""
+    """Return the columns of a first, counted response, without its slot and those that have their default."""
     return {
         "study_id": study,
         "question_id": question,
         "session_id": session,
         "annotator_id": annotator,
-        "version": 1,
-        "is_current": True,
         "submission_id": sent.submission,
         "browser": sent.order and sent.order.browser,
         "send_number": sent.order and sent.order.number,
@@ -457,7 +464,6 @@ def _columns(
         "answer": answer.value,
         "shown_order": list(order),
         "received_at": now,
-        **answer_sql.NOT_MEASURED,
         **sent.measured,
     }
 
@@ -473,6 +479,7 @@ def _store(arrival: _Arrival, *, replaces: Response | None = None, counted: bool
             "version": 1 if replaces is None else replaces.version + 1,
             "left_out": left_out,
             "slot_id": slot.pk if counted else None,
+            "is_check": slot.is_check,
             "possible_ms": possible_so_far(sent.measured, begun=session.first_question_at, now=arrival.now),
         }
     )
@@ -497,11 +504,13 @@ def _replace(arrival: _Arrival) -> SubmissionResult:
         return arrival.result(final, is_final=True)
     if (newer := _why_current_stands(current, sent)) is not None:
         return arrival.result(newer, newer_kept=True)
-    _reject_duplicate(slot.question.kind, answer, study=session.study_id, question=slot.question_id, slot=slot.pk)
+    lock_and_reject_duplicate(
+        slot.question.kind, answer, study=session.study_id, question=slot.question_id, slot=slot.pk
+    )
     Response.objects.filter(pk=current.pk).update(is_current=False)
     _store(arrival, replaces=current, left_out=current.left_out)
     Session.objects.filter(pk=session.pk).update(last_seen_at=now)
-    decide_question(asked=decision_input(slot.question, session.study), now=now, only_answer=answer)
+    decide_question(asked=decision_input(slot.question, session.study), now=now)
     if downstream_questions(slot.question).exists():
         update_downstream_of_questions(questions=[slot.question_id], now=now)
     notices.discard_for_answer(session=session, slot=slot, answer=answer.value, now=now)
@@ -569,16 +578,16 @@ def stored_answers(*, session: Session) -> int:
 
 
 def own_answers(*, session: Session) -> QuerySet[Response]:
-    """Return the counted answers of a session with their questions, in the order asked."""
-    answers = Response.objects.counted().filter(session=session)
+    """Return the answers of a session that stand, to checks too, with their questions, in the order asked."""
+    answers = Response.objects.standing().filter(session=session)
     return answers.select_related("question__study").order_by("slot__seat__claimed_at", "slot__position")
 
 
 def own_slots(*, session: Session) -> list[int]:
-    """Return the slots of the counted answers of a session, in the order of their questions."""
+    """Return the slots of the answers of a session that stand, in the order of their questions."""
     return list(own_answers(session=session).select_related(None).values_list("slot_id", flat=True))
 
 
 def current_answer(*, session: Session, slot: int) -> Response:
-    """Return the counted answer of this session in a slot. Raises Response.DoesNotExist."""
+    """Return the answer of this session that stands in a slot. Raises Response.DoesNotExist."""
     return own_answers(session=session).get(slot=slot)

@@ -8,7 +8,7 @@ from annotation.actions.answering import practice_rounds
 from annotation.actions.arriving import eligibility, lobby
 from annotation.errors import CannotTakePart, NothingLeft, NothingYet, NotOpen
 from annotation.language import translate
-from annotation.models import Annotator, Removal, Session
+from annotation.models import Annotator, Block, Removal, Session
 from annotation.models.sessions import TAKEN_PART
 from annotation.recruitment import invite
 from studies.eligibility import get_rule
@@ -39,8 +39,15 @@ def _check_not_removed(*, study: Study, annotator: Annotator, provider: str) -> 
         raise CannotTakePart(
             gettext("You withdrew your consent, so you cannot take part in these studies again."), what_next
         )
-    if reasons or annotator.blocked:
+    if reasons or is_blocked(study=study, annotator=annotator):
         raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
+
+
+def is_blocked(*, study: Study, annotator: Annotator) -> bool:
+    """Whether a researcher lets the annotator start no further session, in the project of `study` or anywhere."""
+    if annotator.blocked:
+        return True
+    return Block.objects.in_force().filter(annotator=annotator, project=study.project_id).exists()
 
 
 def has_taken_part(*, study: Study, annotator: Annotator) -> bool:

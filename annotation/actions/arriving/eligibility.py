@@ -112,7 +112,7 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
     }
     groups: frozenset[str] = frozenset()
     if any("group" in entry for entry in given):
-        mine = GroupMember.objects.filter(project=study.project_id, annotator=annotator)
+        mine = GroupMember.objects.in_force().filter(project=study.project_id, annotator=annotator)
         groups = frozenset(mine.values_list("group", flat=True))
     answers: frozenset[int] = frozenset()
     if study.fed_by_id is not None and study.design.asks_about_answers:
@@ -126,7 +126,7 @@ def _record(study: Study, annotator: Annotator, *, with_outcomes: bool) -> Recor
     known = counts() & ~Q(question__right="") & ~Q(question__kind__in=own)
     # A sitting is a seat: a new submission of the same person continues in the same seat.
     by_seat = mine.values_list("slot__seat").annotate(
-        answered=Count("pk"),
+        answered=Count("pk", filter=Q(is_check=False)),
         known=Count("pk", filter=known),
         right=Count("pk", filter=known & Q(choice=F("question__right"))),
     )
@@ -159,6 +159,16 @@ def _record(study: Study, annotator: Annotator, *, with_outcomes: bool) -> Recor
         rejected=rejected,
         instances=instances,
     )
+
+
+def session_score(session: Session) -> tuple[int, float]:
+    """Return how many counted answers of `session` have a known right answer, and the sum of their scores."""
+    own = [part.kind for part in session.study.design.parts if has_own_score(get_kind(part.kind))]
+    mine = Response.objects.counted().filter(session=session, is_current=True).order_by()
+    known = mine.exclude(question__right="").exclude(question__kind__in=own)
+    scores = [score for each in _scores_by_seat(mine.filter(question__kind__in=own)).values() for score in each]
+    right = known.filter(choice=F("question__right")).count()
+    return known.count() + len(scores), right + sum(scores)
 
 
 def _scores_by_seat(answers: QuerySet[Response]) -> Mapping[int | None, Sequence[float]]:

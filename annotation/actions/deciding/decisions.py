@@ -22,18 +22,24 @@ _DECIDED = ("state", "winner", "votes", "answers", "asks_more", "decided_at")
 
 @dataclass(frozen=True)
 class DecisionInput:
-    """A question as its rule sees it, without answers; response: the answer that it asks about, or 0."""
+    """A question as its rule sees it, without answers.
+
+    response: the answer that it asks about, or 0. is_check: it is a check, on which nothing is decided.
+    """
 
     question: int
     kind: str
     rule: str
     asked: VoteContext
     response: int = 0
+    is_check: bool = False
 
 
 def decision_input(question: Question, study: Study) -> DecisionInput:
     response = question.source_id if question.source_type == RESPONSE else 0
-    return DecisionInput(question.pk, question.kind, study.rule, rule_input(question, study), response)
+    return DecisionInput(
+        question.pk, question.kind, study.rule, rule_input(question, study), response, bool(question.check_type)
+    )
 
 
 def rule_input(question: Question, study: Study) -> VoteContext:
@@ -47,39 +53,45 @@ def rule_input(question: Question, study: Study) -> VoteContext:
     )
 
 
-def decide_question(*, asked: DecisionInput, now: datetime, only_answer: Answer | None = None) -> None:
+def decide_question(*, asked: DecisionInput, now: datetime) -> None:
     """Apply the rule to the counted answers of a question and store the decision.
 
-    Runs in the transaction that stored the answer. only_answer: skips reading if the question wants one answer and this
-    is it. Otherwise the decision is locked first, so that of two answers at the same moment the later one sees both. If
-    a researcher has asked for more answers, the question is read again.
+    Runs in the transaction that stored the answer. The decision is locked first, so that of two answers at the same
+    moment the later one sees both. If a researcher has asked for more answers, the question is read again.
+
+    A check has no decision. The same statements run for it, and change nothing, so that its answers take as long.
     """
-    if (
-        only_answer is None
-        or asked.asked.wanted > 1
-        or not store_decision(decision_from_answer(only_answer, asked=asked, now=now), if_current=True)
-    ):
-        asked = _lock_and_reload(asked)
-        given = _votes([asked.question], with_outcomes=get_rule(asked.rule).needs.downstream_outcome)[asked.question]
-        store_decision(_decision_values(asked, given, now=now))
+    asked = _lock_and_reload(asked)
+    given = _votes([asked.question], with_outcomes=get_rule(asked.rule).needs.downstream_outcome)[asked.question]
+    store_decision(_decision_values(asked, given, now=now))
     if asked.response:
         decide_source_questions(responses=[asked.response], now=now)
 
 
 def _lock_and_reload(asked: DecisionInput) -> DecisionInput:
     """Lock the decision of a question; return the current input of its rule."""
-    if Decision.objects.select_for_update().get(question=asked.question).more_asked_at is None:
+    found = Decision.objects.select_for_update().filter(question=asked.question)
+    decision = next(iter(found), None)
+    if decision is None and not asked.is_check:
+        raise Decision.DoesNotExist
+    if decision is None or decision.more_asked_at is None:
         return asked
     # Read after the lock: a join would return the question as it was before the wait.
     question = Question.objects.select_related("study").get(pk=asked.question)
     return replace(asked, asked=rule_input(question, question.study))
 
 
-def decision_from_answer(answer: Answer, *, asked: DecisionInput, now: datetime) -> DecisionValues:
-    """Return the decision on a question that wants one answer, from this answer, which nobody has been asked about."""
+def decision_with_answer(
+    answer: Answer, *, earlier: Sequence[tuple[str, Any]], asked: DecisionInput, now: datetime
+) -> DecisionValues:
+    """Return the decision on a question with a new answer, which nobody has been asked about.
+
+    earlier: label and answer of those counted before. Only without any if the rule needs downstream outcomes.
+    """
     with_outcomes = get_rule(asked.rule).needs.downstream_outcome
     is_source = not with_outcomes or get_kind(asked.kind).as_source(asked.asked.content, answer.value) is not None
-    return _decision_values(asked, [Vote(answer.label, answer.value, is_source=is_source)], now=now)
+    given = [Vote(label, label if value is None else value) for label, value in earlier]
+    return _decision_values(asked, [*given, Vote(answer.label, answer.value, is_source=is_source)], now=now)
 
 
 def _decision_values(asked: DecisionInput, given: Sequence[Vote], *, now: datetime) -> DecisionValues:

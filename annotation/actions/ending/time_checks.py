@@ -1,7 +1,7 @@
 """Compare the times claimed by browsers with the server's clock (docs/decisions/0062-the-servers-own-clock.md)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from annotation.models import Response, Session
 from annotation.recruitment import invite
 from annotation.recruitment.prolific import entry as prolific
 from studies.actions.events import Actor, What, record
-from studies.kinds import get_kind
+from studies.kinds import Kind, get_kind
 from studies.models import Question
 
 # Number of questions that a page holds: the current one and those prefetched.
@@ -77,20 +77,43 @@ def _least_seconds(questions: list[int]) -> dict[int, float]:
     It is the time for its texts, one option and all its images. The shortest option counts, because an annotator who
     sees the right text need not read the others. Nobody reads a text twice.
     """
-    asked = Question.objects.only("kind", "content").in_bulk(questions)
+    rows = Question.with_checks.filter(pk__in=questions).values_list("pk", "kind", "content")
+    asked = {pk: (kind, content) for pk, kind, content in rows}
     found: dict[int, float] = {}
     read: set[str] = set()
     for pk in questions:
-        kind, content = get_kind(asked[pk].kind), asked[pk].content
-        shown, options = kind.question_content(content), kind.options(content)
-        texts = {text.text for text in shown.texts}
-        choices = {option.text for option in options if option.text}
-        words = sum(len(text.split()) for text in texts - read)
-        words += min((0 if text in read else len(text.split()) for text in choices), default=0)
-        read |= texts | choices
-        pictures = len(shown.pictures) + sum(option.picture is not None for option in options)
-        found[pk] = least_seconds(words=words, pictures=pictures)
+        kind, content = asked[pk]
+        reading = reading_of(get_kind(kind), content)
+        found[pk] = least_seconds(words=reading.count_new_words(read), pictures=reading.pictures)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a question shows: its texts, the texts of its options, and the number of its images."""
+
+    texts: frozenset[str]
+    choices: frozenset[str]
+    pictures: int
+
+    def count_new_words(self, read: set[str]) -> int:
+        """Return how many words somebody must read who has read `read`, to which its texts are added.
+
+        These are its texts and its shortest option.
+        """
+        words = sum(len(text.split()) for text in self.texts - read)
+        words += min((0 if text in read else len(text.split()) for text in self.choices), default=0)
+        read |= self.texts | self.choices
+        return words
+
+
+def reading_of(kind: Kind, content: Mapping[str, Any]) -> Reading:
+    shown, options = kind.question_content(content), kind.options(content)
+    return Reading(
+        texts=frozenset(text.text for text in shown.texts),
+        choices=frozenset(option.text for option in options if option.text),
+        pictures=len(shown.pictures) + sum(option.picture is not None for option in options),
+    )
 
 
 @transaction.atomic

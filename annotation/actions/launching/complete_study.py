@@ -86,7 +86,7 @@ def is_complete(*, study: Study, now: datetime) -> bool:
     short = Decision.objects.filter(study=study, question__undone_at=None, settled_choice="")
     if short.filter(answers__lt=F("question__answers_wanted")).exists():
         return False
-    still_open = Slot.objects.filter(seat__study=study, answered_at=None, question__undone_at=None)
+    still_open = Slot.objects.ordinary().filter(seat__study=study, answered_at=None, question__undone_at=None)
     # An answer that can still be undone does not count as in yet.
     if still_open.exists() or draw_questions.could_draw(study=study, annotator=None, now=now + draw_questions.UNDO):
         return False

@@ -136,7 +136,7 @@ def add_answers(*, study: Study, more: int, by: Actor, now: datetime, beyond: in
     refresh_statistics(SurveyQuestion, Seat, Slot)
     # As late as possible: answers wait from here on.
     questions = _mark(Decision.objects.filter(study=study), now=now)
-    Question.objects.filter(study=study).update(answers_wanted=F("answers_wanted") + more)
+    Question.with_checks.filter(study=study).update(answers_wanted=F("answers_wanted") + more)
     grown = replace(_recount(questions, now=now), seats=more * len(surveys), answers=more * len(questions))
     told = {"more": more, **asdict(grown)}
     record(project=study.project, study=study, what=What.MORE_ANSWERS_WANTED, by=by, now=now, **told)

@@ -9,7 +9,11 @@ from django.db import transaction
 
 from annotation.actions import seats
 from annotation.actions.arriving.draw_questions import ready_items
+from annotation.actions.checking.gold_questions import gold_instances, items_without_gold, make_gold_questions
+from annotation.actions.launching.consent_versions import first_version
+from annotation.language import has_interface_language
 from annotation.models import Decision, Seat, Slot
+from annotation.rejection_rules import LEAST_FAILED_CHECKS
 from studies.actions import studies
 from studies.actions.events import Actor, What, record
 from studies.actions.questions import About
@@ -18,8 +22,9 @@ from studies.actions.studies import Plan
 from studies.actions.table_statistics import refresh_statistics
 from studies.batches import Progress, ignore_progress
 from studies.errors import StudyError
-from studies.models import Question, Study, SurveyQuestion
+from studies.models import Question, Study, StudyState, SurveyQuestion
 from studies.rules import RULES, get_rule
+from studies.wording import format_count
 
 
 @transaction.atomic
@@ -33,7 +38,9 @@ def launch(*, study: Study, by: Actor, now: datetime, progress: Progress = ignor
         raise StudyError("Somebody else has just deleted this draft.")
     # Or has just edited it.
     study.refresh_from_db()
+    make_gold_questions(study=study)
     studies.freeze(study=study, by=by, now=now, about=upstream_items(study, now=now), progress=progress)
+    first_version(study=study, author=by, now=now)
     seats.open_seats(study=study, surveys=list(study.surveys.all()), progress=progress)
     refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
     asked = study.questions.count()
@@ -61,6 +68,48 @@ def foresee(study: Study) -> Plan:
 
 def launch_warnings(study: Study) -> list[str]:
     """Return warnings about unusual effects of launching `study`, in sentences; none prevents the launch."""
+    return [*_warnings_about_rules(study), *_warnings_about_group(study), *_warnings_about_instructions(study)]
+
+
+def _warnings_about_instructions(study: Study) -> list[str]:
+    """Return that instruction checks are in English instead of the study's language, or too few for a rejection."""
+    design = study.design
+    if design.checks is None or design.checks.instruction is None:
+        return []
+    told = []
+    if not has_interface_language(design.language):
+        told.append(
+            f"The language of the study is {design.language}, and Lineup has no texts in it, so its instruction checks "
+            "are in English. People who read no English cannot follow them. Leave `checks.instruction` out if they "
+            "may not."
+        )
+    number = design.checks.instruction.per_survey
+    if design.recruitment.prolific and number < LEAST_FAILED_CHECKS:
+        told.append(
+            f"Each survey has {format_count(number, 'instruction check')}, so nobody can be rejected for failing it: "
+            f"Lineup asks for {LEAST_FAILED_CHECKS} failed ones, as Prolific does for surveys of five minutes or more. "
+            "Raise `checks.instruction.per_survey` if you want to be able to reject people for them."
+        )
+    return told
+
+
+def _warnings_about_group(study: Study) -> list[str]:
+    """Return that no study is for the people who pass this one, if it is so."""
+    wanted = study.design.qualification
+    if wanted is None:
+        return []
+    others = Study.objects.filter(project=study.project_id).exclude(state=StudyState.CLOSED).defer("source")
+    required = {each.parameters.get("group") for other in others for each in other.design.eligibility}
+    if wanted.group in required:
+        return []
+    return [
+        f"People who pass join the group {wanted.group}, and no study of the project requires it yet. Write the "
+        f"eligibility rule in_group with this group into the studies that they are to take."
+    ]
+
+
+def _warnings_about_rules(study: Study) -> list[str]:
+    """Return for which studies the rule does not use the outcome of the studies about their answers."""
     asked_about = [study] if any(feed.design.asks_about_answers for feed in study.feeds.all()) else []
     if study.fed_by is not None and study.design.asks_about_answers:
         asked_about.append(study.fed_by)
@@ -75,16 +124,17 @@ def launch_warnings(study: Study) -> list[str]:
 
 
 def upstream_items(study: Study, *, now: datetime) -> list[About] | None:
-    """Return what comes from the upstream study; None without one.
+    """Return what comes from the upstream study, or is left without gold from another study; else None.
 
     A sample is drawn now; everything else is drawn when people arrive. It is the setting ARRIVING, so that drafts can
     be previewed. Raises StudyError if no sample can be drawn yet.
     """
     if study.fed_by is None:
-        return None
+        return items_without_gold(study)
     if study.design.instances.sample is None:
         return []
-    if not (drawn := ready_items(study, now=now)):
+    gold = gold_instances(study)
+    if not (drawn := [item for item in ready_items(study, now=now) if item.instance not in gold]):
         is_about_answers = study.design.asks_about_answers
         what = "no usable answer yet" if is_about_answers else "accepted no instance yet"
         raise StudyError(f"Study {study.fed_by.slug} has {what}, so no sample can be drawn.")

@@ -24,7 +24,9 @@ def reopen(*, studies: Iterable[int]) -> None:
 def reopen_with_open_slots() -> None:
     """Mark all complete studies with open slots as incomplete, such as those that `reopen` skipped."""
     complete = Study.objects.filter(state__in=UNDER_WAY, completed_at__isnull=False)
-    still_open = Slot.objects.filter(seat__study=OuterRef("pk"), answered_at=None, question__undone_at=None)
+    still_open = Slot.objects.filter(
+        seat__study=OuterRef("pk"), answered_at=None, question__undone_at=None, is_check=False
+    )
     reopen(studies=complete.filter(Exists(still_open)).order_by("pk").values_list("pk", flat=True))
 
 

@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.actions.arriving.eligibility import check
 from annotation.errors import NotEligible
-from annotation.models import Annotator, GroupMember, ProlificStudy, Removal, Session, SessionState
+from annotation.models import Annotator, Block, GroupMember, ProlificStudy, Removal, Session, SessionState
 from annotation.models.sessions import TAKEN_PART
 from annotation.recruitment.prolific import bodies
 from annotation.recruitment.prolific.client import Client
@@ -54,9 +54,10 @@ def find_people(study: Study) -> People:
 
 
 def _removed(study: Study) -> frozenset[int]:
-    """Return whose answers do not count in the project, and who may not start a session anywhere."""
+    """Return whose answers do not count in the project, and who may not start a session there or anywhere."""
     removed = Removal.objects.in_force().filter(project=study.project_id).values("annotator")
-    gone = Annotator.objects.filter(Q(blocked=True) | Q(pk__in=removed), provider=PROVIDER)
+    blocked = Block.objects.in_force().filter(project=study.project_id).values("annotator")
+    gone = Annotator.objects.filter(Q(blocked=True) | Q(pk__in=removed) | Q(pk__in=blocked), provider=PROVIDER)
     return frozenset(gone.values_list("pk", flat=True))
 
 

@@ -11,10 +11,13 @@ from annotation.actions.arriving import suspicious_arrivals
 from annotation.actions.removing import reopen_places
 from annotation.models import (
     Annotator,
+    Block,
     EntryEvent,
     GroupMember,
     PanelMember,
     Payment,
+    PersonMessage,
+    PersonNote,
     Removal,
     Report,
     Response,
@@ -70,6 +73,8 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     Removal.objects.filter(annotator=annotator, project=project).delete()
     GroupMember.objects.filter(annotator=annotator, project=project).delete()
     PanelMember.objects.filter(annotator=annotator, project=project).delete()
+    for model in (PersonNote, Block, PersonMessage):
+        model._default_manager.filter(annotator=annotator, project=project).delete()
     delete_unknown([annotator.pk])
     return DeletedRows(responses=responses, sessions=sessions)
 

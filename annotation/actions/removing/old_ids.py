@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.actions.arriving import suspicious_arrivals
 from annotation.actions.removing.erasure import delete_submission_ids
-from annotation.models import Annotator, EntryEvent, GroupMember, PanelMember, Payment, Session, Submission
+from annotation.models import Annotator, Block, EntryEvent, GroupMember, PanelMember, Payment, Session, Submission
 from background.sealed_secrets import CannotUnseal
 from studies.actions.events import Actor, What, record
 from studies.models import Project, Study, StudyState
@@ -43,8 +43,9 @@ def _forgettable(before: datetime) -> QuerySet[Annotator]:
         theirs.exclude(study__state=StudyState.CLOSED),
         theirs.filter(submission__prolific_study__due_at__isnull=False),
         Payment.objects.filter(annotator=OuterRef("pk")).exclude(state__in=Payment.SETTLED),
-        GroupMember.objects.filter(annotator=OuterRef("pk"), project__archived_at=None),
+        GroupMember.objects.in_force().filter(annotator=OuterRef("pk"), project__archived_at=None),
         PanelMember.objects.filter(annotator=OuterRef("pk")),
+        Block.objects.in_force().filter(annotator=OuterRef("pk"), project__archived_at=None),
     )
     old = Annotator.objects.exclude(id_digest=None).filter(blocked=False, created_at__lt=before)
     return old.filter(*(~Exists(each) for each in reasons_to_keep))

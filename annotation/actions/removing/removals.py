@@ -17,7 +17,7 @@ from annotation.actions.removing import reopen_places
 from annotation.actions.removing.redact_descriptions import redact
 from annotation.actions.removing.reopen_places import ReopenedPlaces
 from annotation.errors import AnnotationError
-from annotation.models import Annotator, Removal, Response, Session, SessionState
+from annotation.models import Annotator, GroupMember, Removal, Response, Session, SessionState
 from annotation.models.responses import LeftOut, ResponseQuerySet
 from annotation.models.sessions import OPEN_STATES
 from studies.actions.events import Actor, What, record
@@ -59,6 +59,7 @@ def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime
         return RemovalEffects()
     Removal.objects.create(project=project, annotator=annotator, why=Why.WITHDRAWN, at=now)
     followed = remove_answers(annotator=annotator, project=project, why=Why.WITHDRAWN, now=now)
+    GroupMember.objects.filter(annotator=annotator, project=project, source__isnull=False).delete()
     # A withdrawal is final, so the text need not be kept in questions that others would still read.
     redact(annotator=annotator, project=project, now=now)
     answer_notices.drop(annotator=annotator, project=project)
@@ -70,6 +71,7 @@ def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime
 def exclude(*, annotator: Annotator, project: Project, reason: str, by: Actor, now: datetime) -> RemovalEffects:
     """Exclude the answers of `annotator` from `project` until `include`; repeating it changes nothing.
 
+    They leave the groups that they joined by these answers, until then. Members whom a researcher declared stay.
     Raises CannotRemove without a reason, and for somebody who has withdrawn.
     """
     reason = reason.strip()
@@ -85,6 +87,9 @@ def exclude(*, annotator: Annotator, project: Project, reason: str, by: Actor, n
         return RemovalEffects()
     Removal.objects.create(project=project, annotator=annotator, why=Why.EXCLUDED, reason=reason, at=now)
     followed = remove_answers(annotator=annotator, project=project, why=Why.EXCLUDED, now=now)
+    won = GroupMember.objects.in_force().filter(annotator=annotator, project=project, source__isnull=False)
+    groups = sorted(won.values_list("group", flat=True))
+    won.update(suspended_at=now)
     record(
         project=project,
         what=What.ANNOTATOR_EXCLUDED,
@@ -92,6 +97,7 @@ def exclude(*, annotator: Annotator, project: Project, reason: str, by: Actor, n
         now=now,
         annotator=annotator.pk,
         reason=reason,
+        groups=groups,
         **asdict(followed),
     )
     return followed
@@ -101,7 +107,9 @@ def exclude(*, annotator: Annotator, project: Project, reason: str, by: Actor, n
 def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> RemovalEffects:
     """Count the answers of an excluded person again, except where somebody else now has their slot.
 
-    Their ended sessions stay ended. Raises CannotRemove for somebody who is not excluded, or has withdrawn.
+    They are in the groups again that they had joined by these answers, unless the membership has expired, or the group
+    was declared anew. Their ended sessions stay ended. Raises CannotRemove for somebody who is not excluded, or has
+    withdrawn.
     """
     lock(annotator=annotator, project=project)
     active = _reasons(annotator, project)
@@ -116,22 +124,36 @@ def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime)
     theirs.update(left_out="")
     questions = list(_answers(annotator, project).counted().values_list("question_id", flat=True))
     followed = _recount(questions, before=RemovalEffects(without_place=without_place), now=now)
-    record(project=project, what=What.ANNOTATOR_LET_BACK, by=by, now=now, annotator=annotator.pk, **asdict(followed))
+    suspended = GroupMember.objects.filter(annotator=annotator, project=project, suspended_at__isnull=False)
+    suspended.update(suspended_at=None)
+    rejoined = GroupMember.objects.in_force().filter(annotator=annotator, project=project, source__isnull=False)
+    record(
+        project=project,
+        what=What.ANNOTATOR_LET_BACK,
+        by=by,
+        now=now,
+        annotator=annotator.pk,
+        groups=sorted(rejoined.values_list("group", flat=True)),
+        **asdict(followed),
+    )
     return followed
 
 
 @transaction.atomic
-def reopen_slots(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> ReopenedPlaces:
+def reopen_slots(
+    *, annotator: Annotator, project: Project, by: Actor, now: datetime, study: Study | None = None
+) -> ReopenedPlaces:
     """Free the slots of somebody's uncounted answers for others. Repeating it changes nothing.
 
-    Raises CannotRemove for somebody whose answers count.
+    study: only its slots, by default those of all studies of `project`. Raises CannotRemove for somebody whose answers
+    count.
     """
     lock(annotator=annotator, project=project)
     if not _reasons(annotator, project):
         raise CannotRemove(
             "This person's answers count. Exclude the person first, then ask other people these questions again."
         )
-    opened = reopen_places.free_places(annotator=annotator, project=project)
+    opened = reopen_places.free_places(annotator=annotator, project=project, study=study)
     if opened.freed:
         Removal.objects.in_force().filter(annotator=annotator, project=project).update(slots_opened_at=now)
         record(project=project, what=What.SLOTS_REOPENED, by=by, now=now, annotator=annotator.pk, slots=opened.answers)

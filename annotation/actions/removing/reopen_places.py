@@ -27,13 +27,17 @@ class ReopenedPlaces:
     cost: Mapping[str, Decimal] = field(default_factory=dict)
 
 
-def free_places(*, annotator: Annotator, project: Project) -> ReopenedPlaces:
+def free_places(*, annotator: Annotator, project: Project, study: Study | None = None) -> ReopenedPlaces:
     """Take the uncounted answers of `annotator` out of their slots, and free slots and seats.
 
-    Runs in a transaction that has locked the annotator.
+    study: only its answers, by default those to all studies of `project`. Runs in a transaction that has locked the
+    annotator.
     """
     uncounted = Response.objects.filter(annotator=annotator, study__project=project).exclude(left_out="").order_by()
-    given = dict(uncounted.filter(is_current=True, slot__isnull=False).values_list("pk", "slot_id"))
+    if study is not None:
+        uncounted = uncounted.filter(study=study)
+    placed = uncounted.filter(is_current=True, slot__isnull=False)
+    given, freed = dict(placed.values_list("pk", "slot_id")), placed.filter(is_check=False).count()
     slots = Slot.objects.filter(pk__in=list(given.values()))
     # Lock seats before slots, as claims do; their sessions may have ended long ago.
     seats = list(Seat.objects.select_for_update().filter(pk__in=slots.values("seat")).order_by("pk"))
@@ -45,7 +49,7 @@ def free_places(*, annotator: Annotator, project: Project) -> ReopenedPlaces:
         _free_seat(seat)
     after = _to_come(seats)
     more = {study: _minus(after[study], before.get(study, (0, 0))) for study in after}
-    return ReopenedPlaces(len(given), sum(answers for _, answers in more.values()), _cost(more))
+    return ReopenedPlaces(freed, sum(answers for _, answers in more.values()), _cost(more))
 
 
 def _to_come(seats: Collection[Seat]) -> dict[int, tuple[int, int]]:
@@ -91,7 +95,7 @@ def restore_places(*, annotator: Annotator, project: Project, now: datetime) -> 
     seats = {place.seat_id for _, place in lost if place is not None}
     list(Seat.objects.select_for_update().filter(pk__in=seats).order_by("pk"))
     back = sum(_take_slot(response, place) for response, place in lost if place is not None)
-    still_open = Slot.objects.filter(seat__in=seats, answered_at=None).values("seat")
+    still_open = Slot.objects.ordinary().filter(seat__in=seats, answered_at=None).values("seat")
     Seat.objects.filter(pk__in=seats, session=None).exclude(pk__in=still_open).update(filled_at=now)
     return len(lost) - back
 

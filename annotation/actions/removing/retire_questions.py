@@ -23,7 +23,7 @@ from annotation.errors import AnnotationError
 from annotation.models import Removal, Response
 from annotation.models.responses import RESPONSE, LeftOut
 from studies.actions.events import Actor, What, record
-from studies.models import Project, Question, Study
+from studies.models import Check, Project, Question, Study
 from studies.names import LONGEST_NOTE, problem_with_text
 
 
@@ -60,8 +60,12 @@ def put_back_instances(*, project: Project, instances: Collection[int], by: Acto
 
 
 def questions_about(project: Project, instances: Collection[int]) -> QuerySet[Question]:
-    """Return the questions about `instances`, by their ids, in all studies of `project`, upstream studies first."""
-    asked = Question.objects.filter(study__project=project, instance__in=instances)
+    """Return the questions about `instances`, by their ids, in all studies of `project`, upstream studies first.
+
+    Gold questions are among them. Other checks follow the questions that they were made from.
+    """
+    of_instances = Question.with_checks.filter(study__project=project, instance__in=instances)
+    asked = of_instances.filter(check_type__in=("", Check.GOLD))
     return asked.select_related("study", "instance").order_by("study", "pk")
 
 
@@ -84,7 +88,7 @@ def _checked(reason: str, what: str) -> str:
 def _take_out(questions: Iterable[Question], *, reason: str, by: Actor, now: datetime) -> RemovalEffects:
     asked = list(questions)
     # Before any study is locked: draws lock their session first.
-    for question in asked:
+    for question in [*asked, *_checks_from(asked)]:
         withdraw_from_all_sessions(question)
     return _add_up([_stop_counting(question, reason=reason, by=by, now=now) for question in asked])
 
@@ -93,9 +97,12 @@ def _stop_counting(question: Question, *, reason: str, by: Actor, now: datetime)
     question = _lock_question(question)
     if question.taken_out_at is not None:
         return RemovalEffects()
-    Question.objects.filter(pk=question.pk).update(taken_out_at=now, undone_at=question.undone_at or now)
+    Question.with_checks.filter(pk=question.pk).update(taken_out_at=now, undone_at=question.undone_at or now)
+    checks = _checks_from([question])
+    checks.filter(taken_out_at=None).update(taken_out_at=now, undone_at=now)
     counted = Response.objects.counted().filter(question=question).count()
-    Response.objects.filter(question=question, left_out="").update(left_out=LeftOut.TAKEN_OUT)
+    asked = [question.pk, *checks.values_list("pk", flat=True)]
+    Response.objects.filter(question__in=asked, left_out="").update(left_out=LeftOut.TAKEN_OUT)
     followed = _recount(question, answers=counted, now=now)
     _record(question, What.QUESTION_TAKEN_OUT, by, now, reason=reason, **asdict(followed))
     return followed
@@ -110,8 +117,11 @@ def put_back(*, question: Question, by: Actor, now: datetime) -> RemovalEffects:
     question = _lock_question(question)
     if question.taken_out_at is None:
         return RemovalEffects()
-    Question.objects.filter(pk=question.pk).update(taken_out_at=None, undone_at=None)
-    answers = Response.objects.filter(question=question, left_out=LeftOut.TAKEN_OUT)
+    Question.with_checks.filter(pk=question.pk).update(taken_out_at=None, undone_at=None)
+    checks = _checks_from([question])
+    checks.update(taken_out_at=None, undone_at=None)
+    asked = [question.pk, *checks.values_list("pk", flat=True)]
+    answers = Response.objects.filter(question__in=asked, left_out=LeftOut.TAKEN_OUT)
     removals = Removal.objects.in_force().filter(project=question.study.project_id, annotator=OuterRef("annotator"))
     for why in (Removal.Why.WITHDRAWN, Removal.Why.EXCLUDED):
         answers.filter(Exists(removals.filter(why=why))).update(left_out=why)
@@ -124,6 +134,16 @@ def put_back(*, question: Question, by: Actor, now: datetime) -> RemovalEffects:
     return followed
 
 
+def _checks_from(questions: Collection[Question]) -> QuerySet[Question]:
+    """Return the checks that show the same as `questions`: their repeats, and instruction checks with their images."""
+    made_from = Question.with_checks.filter(
+        check_type__in=(Check.REPEAT, Check.INSTRUCTION),
+        source_type__in=(Check.REPEAT, Check.INSTRUCTION),
+        source_id__in=[question.pk for question in questions],
+    )
+    return made_from.order_by("pk")
+
+
 def _add_up(effects: Iterable[RemovalEffects]) -> RemovalEffects:
     return RemovalEffects(*map(sum, zip(*map(astuple, [RemovalEffects(), *effects]), strict=True)))
 
@@ -131,7 +151,8 @@ def _add_up(effects: Iterable[RemovalEffects]) -> RemovalEffects:
 def _lock_question(question: Question) -> Question:
     """Return the current row of `question`, with its study locked against draws until the transaction ends."""
     Study.objects.select_for_update(of=("self",), no_key=True).get(pk=question.study_id)
-    return Question.objects.select_related("study__project", "study__fed_by", "instance").get(pk=question.pk)
+    found = Question.with_checks.select_related("study__project", "study__fed_by", "instance")
+    return found.get(pk=question.pk)
 
 
 def _undo_without_source(question: Question, *, now: datetime) -> None:

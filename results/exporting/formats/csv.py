@@ -16,8 +16,9 @@ _ORIGIN = {"source": "The source", "licence": "The licence", "generator": "The g
 _NAMES = {"image": "the image", "negative_image": "the negative image"}
 # In the order in which they were introduced: a column keeps its place.
 _LAST = ("pair_roles", "target", "fields")
+_NEWEST = ("soft_labels", "posterior", "posterior_method", "difficulty")
 COLUMNS = (
-    *(column for column in INSTANCE if column.name not in {"images", *_LAST}),
+    *(column for column in INSTANCE if column.name not in {"images", *_LAST, *_NEWEST}),
     *(
         Column(f"{column}_{about}", "sc:Text", f"{title} of {_NAMES[column]}.")
         for column in IMAGE_COLUMNS
@@ -29,6 +30,7 @@ COLUMNS = (
         for column in IMAGE_COLUMNS
     ),
     Column("image_files", NESTED, "The files of all its images in the folder images of a release, by role."),
+    *(column for column in INSTANCE if column.name in _NEWEST),
 )
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from results.exporting.base import DEFAULT_SPLIT, Column, ReadImage, Write, Writer, once_per_item
-from results.exporting.columns import NESTED, OF_SOURCE
-from results.exporting.rows import IMAGE_COLUMNS, AcceptedInstance, ExportedImage
+from results.exporting.columns import DIFFICULTY, NESTED, OF_SOURCE, POSTERIOR_METHOD
+from results.exporting.rows import IMAGE_COLUMNS, AcceptedInstance, ExportedImage, instance_record
 from results.exporting.shards import Shards
 
 if TYPE_CHECKING:
@@ -43,8 +43,12 @@ COLUMNS = (
         "The roles of what the columns image, caption, negative_image and negative_caption hold, as a JSON object.",
     ),
     *OF_SOURCE,
+    Column("soft_labels", "sc:Text", "Option -> share of the counted answers, as a JSON object."),
+    Column("posterior", "sc:Text", "Option -> probability that it is right, as a JSON object."),
+    POSTERIOR_METHOD,
+    DIFFICULTY,
 )
-_DTYPES = {"sc:Text": "string", "sc:Boolean": "bool"}
+_DTYPES = {"sc:Text": "string", "sc:Boolean": "bool", "sc:Float": "float64"}
 _OTHER_IMAGE: Mapping[str, Mapping[str, str]] = {
     "role": {"dtype": "string", "_type": "Value"},
     "position": {"dtype": "int32", "_type": "Value"},
@@ -122,10 +126,13 @@ def _record(row: AcceptedInstance, read_image: ReadImage) -> dict[str, Any]:
     ]
     about = {name: getattr(row, name) for name in ("type", "subtype", "key", "simulated", "item", "target", "fields")}
     by_role = {name: _json(getattr(row, name)) for name in ("captions", "pair_roles")}
-    return pictures | captions | about | by_role | {OTHER_IMAGES: others}
+    record = instance_record(row)
+    labels = {name: _json(record[name]) for name in ("soft_labels", "posterior")}
+    estimated = {"posterior_method": row.posterior_method, "difficulty": row.difficulty}
+    return pictures | captions | about | by_role | labels | estimated | {OTHER_IMAGES: others}
 
 
-def _json(by_role: Mapping[str, str]) -> str:
+def _json(by_role: Mapping[str, Any]) -> str:
     return json.dumps(by_role, ensure_ascii=False, sort_keys=True)
 
 
@@ -146,7 +153,12 @@ def _schema() -> "pa.Schema":
 
     picture = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
     other = pa.struct([("role", pa.string()), ("position", pa.int32()), ("filename", pa.string()), ("image", picture)])
-    types: dict[str, Any] = {"sc:ImageObject": picture, "sc:Boolean": pa.bool_(), NESTED: pa.list_(other)}
+    types: dict[str, Any] = {
+        "sc:ImageObject": picture,
+        "sc:Boolean": pa.bool_(),
+        "sc:Float": pa.float64(),
+        NESTED: pa.list_(other),
+    }
     features = {"info": {"features": FEATURES}}
     return pa.schema(
         [(column.name, types.get(column.type, pa.string())) for column in COLUMNS],

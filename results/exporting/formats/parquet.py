@@ -27,6 +27,8 @@ class Parquet(ParquetWriter):
             record[name] = [{"role": role, "text": text} for role, text in record[name].items()]
         record["pair_roles"] = [{"column": column, "role": role} for column, role in record["pair_roles"].items()]
         record["votes"] = _votes(record["votes"])
+        for name in ("soft_labels", "posterior"):
+            record[name] = [{"option": option, "share": share} for option, share in record[name].items()]
         record["questions"] = [question | {"votes": _votes(question["votes"])} for question in record["questions"]]
         return record
 
@@ -42,6 +44,7 @@ class Parquet(ParquetWriter):
             ]
         )
         votes = pa.list_(pa.struct([("option", pa.string()), ("answers", pa.int32())]))
+        shares = pa.list_(pa.struct([("option", pa.string()), ("share", pa.float64())]))
         question = pa.struct(
             [
                 *((name, pa.string()) for name in ("task", "kind", "variant", "rule", "winner")),
@@ -58,6 +61,9 @@ class Parquet(ParquetWriter):
             "captions": captions,
             "pair_roles": pa.list_(pa.struct([("column", pa.string()), ("role", pa.string())])),
             "votes": votes,
+            "soft_labels": shares,
+            "posterior": shares,
+            "difficulty": pa.float64(),
             "questions": pa.list_(question),
             "images": pa.list_(image),
         }

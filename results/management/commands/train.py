@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from background.tasks import send
-from results.actions.training_data import find_training_data
+from results.actions.training_data import check_trainable, find_training_data
 from studies.actions.lookup import find_project
 from studies.errors import StudyError
 from studies.management.arguments import ActionCommand, add_by, read_actor
@@ -66,6 +66,7 @@ class Command(ActionCommand):
             hour_price=read_price(options["hour_price"]),
             currency=options["currency"],
         )
+        check_trainable(project, wanted)
         run, job = request_run(project=project, wanted=wanted, by=by, now=timezone.now())
         send(job)
         page = f"{settings.SITE_URL}{reverse('training_run', args=[run.pk])}"

@@ -2,15 +2,30 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
-from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Model, OuterRef, QuerySet, Window
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    F,
+    Model,
+    OuterRef,
+    Q,
+    QuerySet,
+    Window,
+)
 from django.db.models.functions import RowNumber
 
 from analytics.outcomes import outcome_of_question, progress_of
+from annotation.agreements import Agreement, agreements_of
+from annotation.check_results import checked_answers
 from annotation.models import Decision, Removal, Response, Session
 from annotation.models.outcomes import accepted_decisions, accepted_items
-from annotation.models.responses import RESPONSE, counts
+from annotation.models.responses import RESPONSE, counts, took_ms
+from annotation.simulation_ids import is_simulated
 from predictions.models import Conditions, Prediction
 from predictions.queries.contents import stale_predictions
 from results.exporting.base import RowType
@@ -19,26 +34,37 @@ from results.exporting.rows import (
     MISMATCHED,
     SUPERSEDED,
     VERIFIED,
+    AnsweredCheck,
     DecidedQuestion,
     GivenPrediction,
     GivenResponse,
     PredictionConditions,
     RatingSummary,
+    moment,
 )
 from results.models import Pseudonym
 from results.queries.exports.descriptions import Among, descriptions_of_studies
+from results.queries.exports.soft_labels import posterior_columns, soft_labels
 from results.queries.exports.task_names import task_name
 from results.queries.instances.accepted_items import accepted_instances
 from results.queries.reports.report_rows import study_facts
 from results.queries.studies.events import events_about_data, noted_events
 from results.queries.studies.simulated_answers import has_simulated_answer
 from results.reports.sections.ratings import ratings_of
-from results.simulated import is_simulated
-from studies.models import Question, Study
+from studies.models import Check, Question, Study
 
 M = TypeVar("M", bound=Model)
 R = TypeVar("R", bound=QuerySet[Any, Any])
 CHUNK = 1000
+
+
+class Sitting(NamedTuple):
+    """A session: its number among its annotator's sessions in the study, from 1, if it was simulated, its consents."""
+
+    number: int
+    simulated: bool
+    consent_version: int | None
+    consents: str
 
 
 def count_rows(rows: RowType, study: Study, among: Among = None) -> int:
@@ -57,9 +83,10 @@ def count_rows(rows: RowType, study: Study, among: Among = None) -> int:
 def exported_rows(rows: RowType, study: Study, among: Among = None) -> Iterator[Any]:
     """Yield the rows of this type, as in `results.exporting.rows`."""
     sorts: dict[RowType, Callable[[], Iterator[Any]]] = {
-        "instances": lambda: accepted_instances(study, among=among),
+        "instances": lambda: accepted_instances(study, among=among, with_posteriors=True),
         "responses": lambda: given_responses(study, among=among),
         "decisions": lambda: decided_questions(study, among=among),
+        "checks": lambda: answered_checks(study, among=among),
         # Ratings and events concern the whole study, whichever instances are chosen.
         "ratings": lambda: rating_summaries(study),
         "predictions": lambda: given_predictions(study, among=among),
@@ -75,9 +102,10 @@ def _about(rows: QuerySet[M], path: str, among: Among) -> QuerySet[M]:
     return rows if among is None else rows.filter(**{f"{path}__in": among})
 
 
-def _responses(study: Study, among: Among = None) -> QuerySet[Response]:
+def _responses(study: Study, among: Among = None, *, checks: bool = False) -> QuerySet[Response]:
+    """Return the answers of `study` to questions, or to checks of answers, without those of people who withdrew."""
     withdrawn = Removal.objects.filter(project=study.project_id, why=Removal.Why.WITHDRAWN)
-    given = Response.objects.filter(study=study).exclude(left_out=Removal.Why.WITHDRAWN)
+    given = Response.objects.filter(study=study, is_check=checks).exclude(left_out=Removal.Why.WITHDRAWN)
     # An answer may have been in flight when the person withdrew.
     given = given.exclude(Exists(withdrawn.filter(annotator=OuterRef("annotator"))))
     return _about(given, "question__instance", among)
@@ -93,12 +121,50 @@ def given_responses(
     answers of excluded people are marked.
     """
     if workers is None:
-        workers = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
-    sittings = _sittings(study)
+        workers = _pseudonyms(study)
+    sittings, findings = _sittings(study), retrievals_of(study)
     responses = _responses(study, among).order_by("question_id", "received_at", "id")
     for row in responses.values(*_RESPONSE_FIELDS, **_RENAMED).iterator(chunk_size=CHUNK):
         if row["session_id"] in sittings and row["annotator_id"] in workers:
-            yield _given_response(row, study, workers, sittings)
+            given = _given_response(row, study, workers, sittings)
+            retrievers, found = findings.get(row["pk"], (None, None))
+            yield replace(given, retrievers=retrievers, found=found)
+
+
+def _pseudonyms(study: Study) -> dict[int, str]:
+    return dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
+
+
+def answered_checks(study: Study, *, among: Among = None) -> Iterator[AnsweredCheck]:
+    """Yield the standing answers to the checks of `study`, ordered by question and arrival.
+
+    Leaves out annotators without a name, and people who withdrew.
+    """
+    workers, sittings, given = _pseudonyms(study), _sittings(study), _responses(study, among, checks=True)
+    checked = {each.response: each for each in checked_answers(given)}
+    rows = (
+        given.order_by("question_id", "received_at", "id").annotate(took=took_ms()).select_related("question__instance")
+    )
+    for row in rows.iterator(chunk_size=CHUNK):
+        found, worker, question = checked.get(row.pk), workers.get(row.annotator_id), row.question
+        if found is None or worker is None or row.session_id not in sittings:
+            continue
+        is_repeat = found.check == Check.REPEAT
+        yield AnsweredCheck(
+            task=task_name(study, question.instance.key, question.kind, question.variant),
+            worker=worker,
+            check=found.check,
+            label=row.choice,
+            answer="" if row.whole_answer == row.choice else json.dumps(row.whole_answer, ensure_ascii=False),
+            right="" if is_repeat else _right_text(question.right, question.right_answer),
+            passed=found.passed,
+            seconds=None if row.took is None else row.took / 1000,
+            session=f"{worker}-{sittings[row.session_id].number}",
+            study=study.slug,
+            kind=question.kind,
+            key=question.instance.key,
+            received_at=moment(row.received_at),
+        )
 
 
 # Columns of the same name in exports, and others by their name there.
@@ -119,6 +185,18 @@ _RENAMED = {
     "survey": F("slot__seat__survey__number"),
     "seat": F("slot__seat__number"),
 }
+
+
+def retrievals_of(study: Study) -> Mapping[int, tuple[int, int]]:
+    """Return the id of each answer of `study` that others were asked to find -> their counted answers, and how many
+    chose the right option. Includes all studies about the answers; checks are left out.
+    """
+    asked = Response.objects.counted().filter(
+        question__source_type=RESPONSE, question__source_id__in=Response.objects.filter(study=study).values("pk")
+    )
+    known = asked.exclude(question__right="").order_by().values_list("question__source_id")
+    counted = known.annotate(n=Count("pk"), found=Count("pk", filter=Q(choice=F("question__right"))))
+    return {response: (retrievers, found) for response, retrievers, found in counted}
 
 
 def counted_responses(study: Study, *, after: int | None, limit: int) -> list[tuple[int, GivenResponse]]:
@@ -145,10 +223,10 @@ def _after(rows: R, after: int | None) -> R:
 
 
 def _given_response(
-    row: Mapping[str, Any], study: Study, workers: Mapping[int, str], sittings: Mapping[int, tuple[int, bool]]
+    row: Mapping[str, Any], study: Study, workers: Mapping[int, str], sittings: Mapping[int, Sitting]
 ) -> GivenResponse:
     values = dict(row)
-    worker, (sitting, simulated) = workers[values.pop("annotator_id")], sittings[values.pop("session_id")]
+    worker, sitting = workers[values.pop("annotator_id")], sittings[values.pop("session_id")]
     source = (values.pop("source_type"), values.pop("source_id"))
     values |= _possible_times(values, values.pop("possible_ms"))
     answer = values.pop("answer")
@@ -158,11 +236,13 @@ def _given_response(
         answer=None if answer == values["label"] else answer,
         # As `Response.is_counted` says.
         counted=values.pop("slot_id") is not None and values["is_current"] and not values["left_out"],
-        simulated=simulated,
-        session=f"{worker}-{sitting}",
+        simulated=sitting.simulated,
+        session=f"{worker}-{sitting.number}",
         study=study.slug,
         right=_right_text(values.pop("right"), values.pop("right_answer")),
         response=f"{RESPONSE}-{values.pop('pk')}",
+        consent_version=sitting.consent_version,
+        consents=sitting.consents,
         **values,
     )
 
@@ -180,12 +260,21 @@ def _right_text(option: str, answer: Any) -> str:
     return option if answer is None else json.dumps(answer, ensure_ascii=False, sort_keys=True)
 
 
-def _sittings(study: Study) -> dict[int, tuple[int, bool]]:
-    """Return for each session of `study` its number among its annotator's sessions, from 1, and if it was simulated."""
+def _sittings(study: Study) -> dict[int, Sitting]:
+    """Return each session of `study` by id."""
     number = Window(RowNumber(), partition_by=F("annotator_id"), order_by=("arrived_at", "id"))
     played = ExpressionWrapper(is_simulated(), output_field=BooleanField())
     sessions = Session.objects.filter(study=study).annotate(sitting=number, simulated=played)
-    return {pk: (sitting, simulated) for pk, sitting, simulated in sessions.values_list("pk", "sitting", "simulated")}
+    found = sessions.values_list("pk", "sitting", "simulated", "consent__number")
+    agreed = agreements_of(Session.objects.filter(study=study))
+    return {
+        pk: Sitting(number, simulated, version, _consents_text(agreed.get(pk, ())))
+        for pk, number, simulated, version in found
+    }
+
+
+def _consents_text(agreed: Sequence[Agreement]) -> str:
+    return json.dumps({str(each.version): each.at.isoformat() for each in agreed}) if agreed else ""
 
 
 def _decisions(study: Study, among: Among = None) -> QuerySet[Decision]:
@@ -210,22 +299,26 @@ _DECIDED_RENAMED = {
 def _decided_values(study: Study, among: Among = None) -> QuerySet[Decision, dict[str, Any]]:
     simulated = has_simulated_answer([study], question=OuterRef("question"))
     decided: QuerySet[Any, Any] = _decisions(study, among).annotate(simulated=simulated)
-    return decided.values("pk", *_DECIDED_FIELDS, **_DECIDED_RENAMED)
+    return decided.values("pk", "question_id", *_DECIDED_FIELDS, **_DECIDED_RENAMED)
 
 
 def decided_questions(study: Study, *, among: Among = None) -> Iterator[DecidedQuestion]:
     """Yield every question of `study` with its outcome."""
+    estimated = soft_labels(study)
     for row in _decided_values(study, among).order_by("question_id").iterator(chunk_size=CHUNK):
-        yield _decided_question(row, study)
+        yield replace(_decided_question(row, study), **posterior_columns(estimated.get(row["question_id"])))
 
 
 def decisions_after(study: Study, *, after: int | None, limit: int) -> list[tuple[int, DecidedQuestion]]:
-    """Return up to `limit` rows of `decided_questions` after the decision with the id `after`, each with its id."""
+    """Return up to `limit` rows of `decided_questions` after the decision with the id `after`, each with its id.
+
+    Without posteriors: these need all answers of the study.
+    """
     return [(row["pk"], _decided_question(row, study)) for row in _after(_decided_values(study), after)[:limit]]
 
 
 def _decided_question(row: Mapping[str, Any], study: Study) -> DecidedQuestion:
-    values = {name: value for name, value in row.items() if name != "pk"}
+    values = {name: value for name, value in row.items() if name not in ("pk", "question_id")}
     source, undone = (values.pop("source_type"), values.pop("source_id")), values.pop("undone_at") is not None
     answers, wanted = values["answers"], values["wanted"]
     outcome = outcome_of_question(values["state"], answers=answers, wanted=wanted, accepts=study.accepts, undone=undone)

@@ -1,4 +1,4 @@
-"""Accepted items of a study for exports, streamed: constant memory at any size."""
+"""Accepted items of a study for exports, streamed. Only soft labels are held in memory."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -12,6 +12,7 @@ from annotation.models.outcomes import accepted_items
 from results.exporting.pair_roles import resolve_pair
 from results.exporting.rows import AcceptedInstance, AcceptedQuestion, ExportedImage, target_text
 from results.queries.exports.descriptions import Among, Text, texts_of
+from results.queries.exports.soft_labels import posterior_columns, soft_labels
 from results.queries.exports.task_names import task_name
 from results.queries.studies.simulated_answers import has_simulated_answer
 from studies.actions.questions import origin_of, upstream_studies
@@ -24,11 +25,12 @@ IMAGE, CAPTION = "image", "caption"
 
 
 def accepted_instances(
-    study: Study, *, among: Among = None, except_in: Sequence[Study] = ()
+    study: Study, *, among: Among = None, except_in: Sequence[Study] = (), with_posteriors: bool = False
 ) -> Iterator[AcceptedInstance]:
     """Yield the accepted items of `study`, in the order of its questions.
 
-    among: only these instances. except_in: leave out items that one of these studies also accepted.
+    among: only these instances. except_in: leave out items that one of these studies also accepted. with_posteriors:
+    with what a model of the annotators makes of their answers, which takes seconds for a large study.
     """
     items = accepted_items(study, except_in=except_in)
     items = items if among is None else items.filter(question__instance__in=among)
@@ -42,7 +44,7 @@ def accepted_instances(
     if not study.design.asks_about_parts:
         # Only descriptions need these columns, which are slow to read.
         items = items.defer("question__source", "question__right_answer", reference)
-    claims = pair_claims(study)
+    claims, estimated = pair_claims(study), soft_labels(study) if with_posteriors else {}
     rows = items.iterator(chunk_size=CHUNK)
     while chunk := list(islice(rows, CHUNK)):
         instances = [decision.question.instance_id for decision in chunk]
@@ -51,7 +53,9 @@ def accepted_instances(
         for decision in chunk:
             instance = decision.question.instance_id
             of_item = [decision, *others.get(instance, ())] if decision.question.item == WHOLE else [decision]
-            yield _accepted_instance(study, of_item, images[instance], texts.get(decision.question_id), claims)
+            made = _accepted_instance(study, of_item, images[instance], texts.get(decision.question_id), claims)
+            label = estimated.get(decision.question_id) if len(of_item) == 1 else None
+            yield replace(made, **posterior_columns(label))
 
 
 def pair_claims(study: Study) -> list[PairRoles]:
@@ -60,10 +64,10 @@ def pair_claims(study: Study) -> list[PairRoles]:
     return [get_kind(part.kind).pair_roles(part.ask) for design in designs for part in design.parts]
 
 
-def instances_of_studies(studies: Sequence[Study]) -> Iterator[AcceptedInstance]:
+def instances_of_studies(studies: Sequence[Study], *, with_posteriors: bool = False) -> Iterator[AcceptedInstance]:
     """Yield the accepted items of `studies`, study by study; each item once, from the first study that accepted it."""
     for number, study in enumerate(studies):
-        yield from accepted_instances(study, except_in=studies[:number])
+        yield from accepted_instances(study, except_in=studies[:number], with_posteriors=with_posteriors)
 
 
 def _others_of(study: Study, items: Sequence[Decision]) -> dict[int, list[Decision]]:

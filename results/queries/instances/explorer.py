@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, FilteredRelation, OuterRef, Q, QuerySet
 
 from analytics.outcomes import LOST, Outcome, Progress, outcome_of_instance
 from annotation.actions.deciding.decisions import explain
@@ -31,6 +31,8 @@ from studies.models import Instance, InstanceImage, Project, Question, Study, Su
 PER_PAGE = 24
 # Maximum number of ids in a query.
 FEW = 500
+# More matches than this are not counted, because each would be read.
+MOST_COUNTED = 10_000
 NOT_ASKED, NOT_ACCEPTED = "not-asked", "lost"
 # Outcomes: in addresses -> as displayed.
 STATES = {in_address(outcome): OUTCOME_WORDS.get(outcome, outcome).capitalize() for outcome in Outcome}
@@ -134,24 +136,18 @@ BY_FIGURES = {name for name, order in ORDERS.items() if order.columns[0] in {"ag
 
 @dataclass(frozen=True)
 class InstanceSelection:
-    """The instances that a list shows, their order, and rows that are faster to count.
+    """The instances that a list shows, and their order.
 
-    `paged`: the same instances, faster to read from somewhere in the order until a page is full. `counted` has as many
-    rows, or leads by `counted_by` to each of the instances at least once.
+    `paged`: the same instances, faster to read from somewhere in the order until enough are found.
     """
 
     instances: QuerySet[Instance]
     paged: QuerySet[Instance]
     order: Order
-    counted: QuerySet[Any]
-    counted_by: str = ""
 
     def count(self) -> int:
-        if not self.counted_by:
-            return self.counted.count()
-        # PostgreSQL counts this in one process, and the instances of these rows in three.
-        counted: dict[str, int] = self.counted.order_by().aggregate(n=Count(self.counted_by, distinct=True))
-        return counted["n"]
+        """Return the number of instances, at most one more than `MOST_COUNTED`."""
+        return self.paged.order_by()[: MOST_COUNTED + 1].count()
 
 
 @dataclass(frozen=True)
@@ -221,12 +217,10 @@ def list_instances(
         *_study_conditions(project, among, wanted, are_asked=bool(figures)),
     ]
     if wanted.without:
-        others.append(~_is_asked([study for study in studies if study.slug == wanted.without]))
+        others.append(_is_not_asked([study for study in studies if study.slug == wanted.without]))
     found = Instance.objects.filter(*others, project=project)
-    if not figures and len(others) == 1 and wanted.question in QUESTIONS:
-        return InstanceSelection(found, found, by, _question_decisions(among, wanted.question), "question__instance")
     if not figures:
-        return InstanceSelection(found, found, by, found)
+        return InstanceSelection(found, found, by)
     rows = InstanceFigures.objects.filter(**figures, study__in=[study.pk for study in among])
     paged: QuerySet[Any] = found
     if sorted_by:
@@ -236,8 +230,7 @@ def list_instances(
         paged = found
     else:
         paged, found = (found.filter(of_rows) for of_rows in _looked_up_or_listed(rows, "instance"))
-    # In one study an instance has at most one row. Without other filters the counts are equal.
-    return InstanceSelection(found, paged, by, rows if wanted.study and not others else found)
+    return InstanceSelection(found, paged, by)
 
 
 def page_of_instances(
@@ -249,8 +242,9 @@ def page_of_instances(
     before: str = "",
     count: int | None = None,
 ) -> tuple[Slice[InstanceLine], int]:
-    """Return one page of the list, and the number of all matches; `count`: that number, if it is known already.
+    """Return one page of the list, and the number of all matches as counted by `InstanceSelection.count`.
 
+    count: the number of all matches, if it is known already.
     Each instance comes with its outcome in `studies`, the project's in order, and its figures in the one called
     `study`.
     """
@@ -281,8 +275,9 @@ def _instance_conditions(project: Project, wanted: InstanceFilters, said: Q | No
         tagged = Tag.instances.through.objects.filter(tag__project=project, tag__name=wanted.tag)
         asked.append(_is_among(tagged, "instance"))
     if wanted.images in IMAGES:
-        awaited = _is_among(InstanceImage.objects.filter(image=None, instance__project=project), "instance")
-        asked.append(awaited if wanted.images == AWAITED else ~awaited)
+        awaited = InstanceImage.objects.filter(image=None, instance__project=project)
+        among = _is_among if wanted.images == AWAITED else _is_not_among
+        asked.append(among(awaited, "instance"))
     if wanted.model:
         called = [model.pk for model in project.models.all() if str(model) == wanted.model]
         asked.append(_is_among(Prediction.objects.counted().filter(model__in=called), "instance", is_index=True))
@@ -318,7 +313,7 @@ def _study_conditions(
     if wanted.reason in REASONS:
         asked.append(_is_reported(studies, wanted.reason))
     if wanted.state == NOT_ASKED:
-        asked.append(~_is_asked(studies))
+        asked.append(_is_not_asked(studies))
     elif wanted.state in _STANDS_FOR and not wanted.study:
         asked.append(_has_project_outcome(project, studies, _STANDS_FOR[wanted.state]))
     elif _is_of_parts(wanted, studies):
@@ -341,6 +336,15 @@ def _is_among(rows: QuerySet[Any], path: str, *, is_index: bool = False) -> Q:
     """
     looked_up, listed = _looked_up_or_listed(rows, path)
     return looked_up if is_index else listed
+
+
+def _is_not_among(rows: QuerySet[Any], path: str) -> Q:
+    """Match the instances that `path` does not lead to from `rows`, by an index from an instance to its rows.
+
+    A list of all their instances that does not fit into the database's memory would be read once for each instance.
+    """
+    looked_up, _ = _looked_up_or_listed(rows, path)
+    return ~looked_up
 
 
 def _looked_up_or_listed(rows: QuerySet[Any], path: str) -> tuple[Q, Q]:
@@ -373,6 +377,10 @@ def _figures(wanted: InstanceFilters, studies: Sequence[Study]) -> dict[str, Any
 
 def _is_asked(studies: Iterable[Study]) -> Q:
     return _is_among(Question.objects.filter(study__in=studies), "instance")
+
+
+def _is_not_asked(studies: Iterable[Study]) -> Q:
+    return _is_not_among(Question.objects.filter(study__in=studies), "instance")
 
 
 def _question_decisions(studies: Iterable[Study], name: str) -> QuerySet[Decision]:
@@ -413,7 +421,7 @@ def _has_project_outcome(project: Project, studies: Sequence[Study], outcomes: S
         return _has_outcome(studies, outcomes)
     if Outcome.AGREED in outcomes:
         on_the_way = [each for study in declared for each in (study, *upstream_studies(study))]
-        return _has_outcome(studies, outcomes) & ~_is_asked(on_the_way)
+        return _has_outcome(studies, outcomes) & _is_not_asked(on_the_way)
     return reduce(or_, (_has_pipeline_outcome(study, outcomes) for study in declared))
 
 
@@ -424,7 +432,7 @@ def _has_pipeline_outcome(study: Study, outcomes: Sequence[Outcome]) -> Q:
     earlier = set(outcomes) - {Outcome.ACCEPTED} | ({Outcome.ACCEPTED} if Outcome.NONE_YET in outcomes else set())
     for index, study in enumerate(way[1:], start=1):
         if earlier:
-            standing |= _has_outcome([study], sorted(earlier)) & ~_is_asked(way[:index])
+            standing |= _has_outcome([study], sorted(earlier)) & _is_not_asked(way[:index])
     return standing
 
 

@@ -10,9 +10,10 @@ from base64 import b64decode, b64encode
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
+import numpy as np
 from django.db.models import Q, QuerySet
 
 from analytics.outcomes import LOST, Outcome
@@ -113,8 +114,12 @@ class FacetTable:
         """Return the number of instances in each cell: of all, or of those `among` that the table has."""
         if among is None:
             return dict(enumerate(self.counts))
-        places = dict(zip(accumulate(_unpack(self.instances)), _unpack(self.cell_of), strict=True))
-        return Counter(places[instance] for instance in among if instance in places)
+        # Millions of ids: NumPy adds them up in milliseconds.
+        ids, wanted = np.cumsum(_unpack(self.instances)), np.array(list(among), np.int64)
+        at = np.searchsorted(ids, wanted)
+        known = at < len(ids)
+        known[known] = ids[at[known]] == wanted[known]
+        return Counter(np.asarray(_unpack(self.cell_of))[at[known]].tolist())
 
 
 def _pairs(stored: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:

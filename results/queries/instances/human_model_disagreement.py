@@ -12,6 +12,7 @@ from django.db.models.expressions import Combinable
 from annotation.models import Response
 from predictions.models import Model, Prediction
 from predictions.options import Options, answered_options, options_of
+from results.models import InstanceFigures
 from results.queries.instances.instance_history import names_of_options
 from results.queries.reports.answer_scores import KNOWS_RIGHT, AskedQuestion, asked_questions, kinds_with_own_scores
 from results.reports.explorer_links import NO_NAME
@@ -83,8 +84,12 @@ def describe_kind(kind: str, variant: str) -> str:
     return f"{title} · {variant}" if variant else title
 
 
-def human_model_disagreements(project: Project, study: Study | None = None) -> list[Disagreement]:
+def human_model_disagreements(
+    project: Project, study: Study | None = None, *, by_figures: bool = False
+) -> list[Disagreement]:
     """Return the questions on which people and all models disagree, by instance, in `project` or one study.
+
+    by_figures: only of instances with such a question by `InstanceFigures`, without reading the others.
 
     One query without predictions. Otherwise two more find candidates, and one per way and per few thousand candidates
     confirms them: content hashes are not in the database, so they are computed only for candidates.
@@ -93,7 +98,7 @@ def human_model_disagreements(project: Project, study: Study | None = None) -> l
         return []
     studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
     counted = studies.exclude(purpose__in=NOT_COUNTED) if study is None else studies
-    people = [one for way in Way for one in _people(counted, way)]
+    people = [one for way in Way for one in _people(counted, way, by_figures=by_figures)]
     models = _models(project, set(map(_name, people)))
     asked = _asked_contents({one.question: _name(one) for one in people}, models)
     found = []
@@ -104,7 +109,7 @@ def human_model_disagreements(project: Project, study: Study | None = None) -> l
     return found
 
 
-def _people(studies: QuerySet[Study], way: Way) -> Iterator[Disagreement]:
+def _people(studies: QuerySet[Study], way: Way, *, by_figures: bool) -> Iterator[Disagreement]:
     """Yield questions on which people are decided, and all models shown some one content decided otherwise.
 
     Only questions with a known right answer of one label.
@@ -112,6 +117,9 @@ def _people(studies: QuerySet[Study], way: Way) -> Iterator[Disagreement]:
     about = ("question", "question__instance", "study__slug", "question__kind", "question__variant")
     category = ("question__instance__type", "question__instance__subtype")
     questions = Question.objects.filter(_models_agree(way), study__in=studies).exclude(right="")
+    if by_figures:
+        named = InstanceFigures.objects.disagreements().filter(study__in=studies)
+        questions = questions.filter(instance__in=list(named.values_list("instance", flat=True)))
     answered = Response.objects.counted().filter(question__in=questions).exclude(choice="")
     rows = answered.order_by().values_list(*about, *category)
     counted = rows.annotate(answers=Count("pk"), rights=Count("pk", filter=Q(choice=F("question__right"))))

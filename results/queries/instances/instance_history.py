@@ -79,8 +79,9 @@ class GivenAnswer:
     """One version of one answer.
 
     `option`: the one chosen, None if the answer is no option; `said`: the answer in words. `position`: of the option,
-    from 1; None if it has a fixed position. `positions`: number of shuffled options, 0 if all are fixed. `labels`: what
-    is compared with others, part -> label; the part of an answer with one label is "".
+    from 1; None if it has a fixed position. `positions`: number of shuffled options, 0 if all are fixed. `stands`: it
+    counts, or would if its question were no check. `labels`: what is compared with others, part -> label; the part of
+    an answer with one label is "".
     """
 
     name: str
@@ -90,6 +91,7 @@ class GivenAnswer:
     positions: int
     version: int
     counted: bool
+    stands: bool
     status: str
     seconds: float | None
     at: datetime
@@ -125,6 +127,11 @@ class History:
     @property
     def counted_answers(self) -> Sequence[GivenAnswer]:
         return [given for given in self.answers if given.counted]
+
+    @property
+    def standing_answers(self) -> Sequence[GivenAnswer]:
+        """The counted answers or, to a check, those that stand."""
+        return [given for given in self.answers if given.stands]
 
     @property
     def texts(self) -> Sequence[str]:
@@ -302,6 +309,10 @@ def histories(questions: QuerySet[Question], *, project: Project) -> list[Histor
     about_answers = Question.objects.filter(source_type=RESPONSE, source_id__in=answers).exclude(source_type="")
     used = Exists(Question.objects.filter(drawn_from=OuterRef("pk"))) | Exists(about_answers)
     asked = list(questions.select_related("study__project", "instance", "decision__settled_by").annotate(used=used))
+    for question in asked:
+        if question.check_type:
+            # Nothing is decided on a check.
+            question.decision = Decision(study=question.study)
     given: dict[int, list[Response]] = {question.pk: [] for question in asked}
     # Withdrawn people are hidden; excluded people are marked.
     responses = Response.objects.filter(question__in=given).exclude(left_out=Removal.Why.WITHDRAWN)
@@ -336,7 +347,7 @@ def _history(question: Any, responses: Iterable[Response], names: Mapping[int, s
     responses = list(responses)
     chosen_by: dict[str, list[str]] = {}
     for response in responses:
-        if response.is_counted:
+        if response.does_stand:
             chosen_by.setdefault(response.choice, []).append(names.get(response.annotator_id, ""))
     options = list(shown_options(question, chosen_by))
     by_key = {option.key: option for option in options}
@@ -359,6 +370,21 @@ def _right_said(question: Question) -> str:
     if isinstance(right, dict) and not any(isinstance(value, dict | list) for value in right.values()):
         return "; ".join(f"{name}: {said}" for name, said in right.items())
     return json.dumps(right, ensure_ascii=False)
+
+
+def answer_name(question: Question, response: Response) -> str:
+    """Return an answer as researchers' pages name it: by its option, or in words."""
+    return _option_names(question).get(response.choice) or in_words(question, response)
+
+
+def right_name(question: Question) -> str:
+    """Return the right answer to a question as researchers' pages name it; "" if it is unknown."""
+    return _option_names(question).get(question.right) or _right_said(question) or question.right
+
+
+def _option_names(question: Question) -> dict[str, str]:
+    kind = get_kind(question.kind)
+    return names_of_options(kind.options(question.content)) if kind.has_one_label else {}
 
 
 def _question_content(question: Question) -> QuestionContent:
@@ -404,6 +430,7 @@ def _answer(
         positions=len(order) if shuffled else 0,
         version=response.version,
         counted=response.is_counted,
+        stands=response.does_stand,
         status=_status(response),
         seconds=response.seconds_in_view,
         at=response.received_at,
@@ -433,4 +460,6 @@ def _status(response: Response) -> str:
         return "changed later"
     if response.left_out:
         return f"{response.get_left_out_display().lower()}, not counted"
-    return "counted" if response.is_counted else "its place had gone to somebody else, not counted"
+    if not response.does_stand:
+        return "its place had gone to somebody else, not counted"
+    return "counted" if response.is_counted else "a check, not counted"

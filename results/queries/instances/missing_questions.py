@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from analytics.outcomes import Outcome
 from studies.actions.projects.datasets import ways_to_dataset
 from studies.actions.questions import selected_instances
-from studies.models import Instance, Project, Study, StudyState
+from studies.models import Check, Instance, Project, Question, Study, StudyState
+
+GOLD = "It is asked about as a gold question, and answers to those do not count."
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,9 @@ def missing_questions(
         selected = set(
             selected_instances(study).filter(pk__in=[each.pk for each in missing]).values_list("pk", flat=True)
         )
+        gold = _gold_instances(study, missing)
         for instance in missing:
-            reason = _why(study, instance, is_selected=instance.pk in selected)
+            reason = GOLD if instance.pk in gold else _why(study, instance, is_selected=instance.pk in selected)
             found[instance.pk].append(MissingQuestion(study, reason))
     return found
 
@@ -50,6 +53,14 @@ def _pipeline_studies(project: Project) -> list[Study]:
     ways = ways_to_dataset(project)
     launched = {study.pk: study for way in ways for study in reversed(way) if study.launched_at is not None}
     return list(launched.values())
+
+
+def _gold_instances(study: Study, among: Sequence[Instance]) -> set[int]:
+    """Return the ids of those `among` instances that `study` asks about as gold."""
+    if study.design.checks is None or study.design.checks.gold is None:
+        return set()
+    asked = Question.with_checks.filter(study=study, check_type=Check.GOLD, undone_at=None, instance__in=among)
+    return set(asked.order_by().values_list("instance_id", flat=True))
 
 
 def _why(study: Study, instance: Instance, *, is_selected: bool) -> str:

@@ -96,9 +96,11 @@ def project_wages(project: Project) -> list[tuple[str, StudyWages]]:
     ]
 
 
-def clocked_sessions(study: Study) -> list[ClockedPay]:
-    """Return the time and the pay of each finished session of `study`."""
+def clocked_sessions(study: Study, since: datetime | None = None) -> list[ClockedPay]:
+    """Return the time and the pay of each finished session of `study`, of all or of those that ended after `since`."""
     finished = Session.objects.filter(study=study, state=SessionState.FINISHED).exclude(has_unlikely_times())
+    if since is not None:
+        finished = finished.filter(ended_at__gt=since)
     sessions = list(finished.order_by("pk").values_list("pk", "arrived_at", "handed_back_at", "ended_at"))
     answers = stored_answers([pk for pk, *_ in sessions])
     submissions = {

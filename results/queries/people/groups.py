@@ -3,33 +3,53 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from django.db.models import Count
+from django.db.models import Count, Max, Min
 
 from annotation.models import GroupMember
+from annotation.models.people import GroupMemberQuerySet
 from studies.models import Project, Study, StudyState
 
 
 @dataclass(frozen=True)
 class GroupLine:
-    """A group: its number of `people`, none if nobody has declared it, and the studies that require it."""
+    """A group: its number of `people`, none if nobody is in it, and the studies that require it.
+
+    sources: the qualification studies whose pass is the group. passed: how many of the people passed one; their
+    memberships expire, the first at `first_expiry` and the last at `last_expiry`, None without any.
+    """
 
     name: str
     people: int
     studies: Sequence[Study]
+    sources: Sequence[Study]
+    passed: int
+    first_expiry: datetime | None
+    last_expiry: datetime | None
 
 
 def group_lines(project: Project) -> list[GroupLine]:
-    """Return the groups that were declared or that a study requires, by name."""
-    people, asking = _sizes(project), defaultdict(list)
+    """Return the groups that were declared, that a study requires, or that people join by passing one; by name."""
+    people, asking, granting = _sizes(project), defaultdict(list), defaultdict(list)
     for study in project.studies.select_related("project").defer("source").order_by("slug"):
         for group in _required_groups(study):
             asking[group].append(study)
-    return [GroupLine(name, people.get(name, 0), asking[name]) for name in sorted({*people, *asking})]
+        if study.design.qualification is not None:
+            granting[study.design.qualification.group].append(study)
+    passed = _members(project).filter(expires_at__isnull=False).order_by().values_list("group")
+    expiring = {
+        group: (n, first, last)
+        for group, n, first, last in passed.annotate(Count("pk"), Min("expires_at"), Max("expires_at"))
+    }
+    return [
+        GroupLine(name, people.get(name, 0), asking[name], granting[name], *expiring.get(name, (0, None, None)))
+        for name in sorted({*people, *asking, *granting})
+    ]
 
 
 def people_in_group(project: Project, group: str) -> int:
-    return GroupMember.objects.filter(project=project, group=group).count()
+    return _members(project).filter(group=group).count()
 
 
 def undeclared_groups(study: Study) -> list[str]:
@@ -38,11 +58,17 @@ def undeclared_groups(study: Study) -> list[str]:
     if not asked or study.state == StudyState.CLOSED:
         return []
     declared = _sizes(study.project)
-    return [group for group in asked if group not in declared]
+    others = study.project.studies.exclude(state=StudyState.CLOSED).defer("source")
+    granted = {each.design.qualification.group for each in others if each.design.qualification is not None}
+    return [group for group in asked if group not in declared and group not in granted]
+
+
+def _members(project: Project) -> GroupMemberQuerySet:
+    return GroupMember.objects.in_force().filter(project=project)
 
 
 def _sizes(project: Project) -> dict[str, int]:
-    counted = GroupMember.objects.filter(project=project).values_list("group").annotate(Count("pk"))
+    counted = _members(project).values_list("group").annotate(Count("pk"))
     return dict(counted.order_by())
 
 

@@ -4,16 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import reduce
-from operator import or_
 from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.models import Removal, Response, Session, SessionState
+from analytics.flags import RULES, get_flag_rule
+from annotation.models import Removal, Response, Session, SessionFlag, SessionState
 from annotation.models.responses import counts
-from annotation.models.sessions import has_unlikely_times
 from results.models import Pseudonym
 from results.queries.people.payments_due import owed_by_person
 from studies.models import Project, Study
@@ -79,7 +77,7 @@ def _lines(
     project: Project, studies: QuerySet[Study], named: Sequence[Pseudonym], owed: Mapping[int, Mapping[str, Decimal]]
 ) -> list[PersonLine]:
     people = [each.annotator_id for each in named]
-    mine = Response.objects.filter(study__in=studies, annotator__in=people, is_current=True).order_by()
+    mine = Response.objects.filter(study__in=studies, annotator__in=people, is_current=True, is_check=False).order_by()
     numbers = mine.values_list("annotator_id").annotate(
         answers=Count("pk"),
         counted=Count("pk", filter=counts()),
@@ -126,13 +124,18 @@ def named_flags(study: Study) -> dict[str, list[str]]:
 
 
 def flags_of(sessions: QuerySet[Session]) -> dict[int, list[str]]:
-    """Return for each annotator of `sessions` with anything unusual in them what it is, in words."""
-    endings = {str(state.label): Q(state=state) for state in (SessionState.LEFT_OUT, SessionState.FAILED_CHECKS)}
-    flagged = {"Unlikely times": has_unlikely_times(), **endings}
-    some = reduce(or_, flagged.values())
-    counted = sessions.filter(some).order_by().values_list("annotator_id")
-    numbers = counted.annotate(**{f"flag_{n}": Count("pk", filter=is_so) for n, is_so in enumerate(flagged.values())})
-    return {annotator: [words for words, n in zip(flagged, times, strict=True) if n] for annotator, *times in numbers}
+    """Return for each annotator of `sessions` with anything unusual in them what it is, in words.
+
+    These are the flags in force, by title, and how sessions ended that were not finished.
+    """
+    found: dict[int, dict[str, None]] = {}
+    flagged = SessionFlag.objects.in_force().filter(session__in=sessions.order_by(), rule__in=RULES)
+    for annotator, rule in flagged.order_by("rule").values_list("session__annotator", "rule").distinct():
+        found.setdefault(annotator, {})[get_flag_rule(rule).title] = None
+    ended = sessions.filter(state__in=(SessionState.LEFT_OUT, SessionState.FAILED_CHECKS)).order_by("state")
+    for annotator, state in ended.values_list("annotator", "state").distinct():
+        found.setdefault(annotator, {})[str(SessionState(state).label)] = None
+    return {annotator: list(words) for annotator, words in found.items()}
 
 
 def removals_of(people: Collection[int], *, project: Project) -> dict[int, Removal]:

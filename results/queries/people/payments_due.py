@@ -14,9 +14,9 @@ from annotation.models import Removal, Response, Session, SessionState
 from annotation.models.responses import counts
 from annotation.models.sessions import has_unlikely_times
 from annotation.session_pay import PayItem, SessionOwed, compute_pay, total
+from annotation.simulation_ids import is_simulated
 from results.models import Pseudonym
 from results.sentences import unlikely_times
-from results.simulated import is_simulated
 from studies.models import Project, Study
 from studies.wording import format_count, format_money
 

@@ -5,46 +5,76 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
+from annotation.agreements import Agreement, agreements_of
+from annotation.check_results import first_answers, passed_check
 from annotation.models import Removal, Response, Session, Skip
 from annotation.models.responses import took_ms
 from results.models import Pseudonym
-from results.queries.instances.instance_history import GivenAnswer, History, ShownOption, histories
+from results.queries.instances.instance_history import (
+    GivenAnswer,
+    History,
+    ShownOption,
+    answer_name,
+    histories,
+    right_name,
+)
 from results.queries.people.annotators import persons_answers
 from results.queries.people.participants import flags_of
 from results.queries.people.payments_due import SessionLine, session_lines
 from results.queries.reports.label_spaces import label_spaces
 from results.reports.sections.annotators import PersonInStudy
 from studies.kinds import KINDS, QuestionContent, get_kind, in_shown_order, posted_values
-from studies.models import Question, Study
+from studies.models import Check, Question, Study
 
 PER_PAGE = 20
 
 
 @dataclass(frozen=True)
 class PersonSession:
-    """A session of a person, what is owed for it, and how many questions it skipped."""
+    """A session of a person, what is owed for it, how many questions it skipped, and which texts it agreed to."""
 
     session: Session
     line: SessionLine
     skips: int
+    agreements: Sequence[Agreement]
 
     @property
     def amount_owed(self) -> Decimal:
         return self.line.owed.amount()
 
 
+class ListedAnswers(NamedTuple):
+    """How many answers are listed: to ordinary questions, and to checks."""
+
+    ordinary: int
+    checks: int
+
+
+@dataclass(frozen=True)
+class ShownCheck:
+    """What an answer to a check shows beside. expected: the right answer, for a repeat the first one; "" if unknown.
+
+    passed: None without a result, such as for a repeat whose first answer does not stand.
+    """
+
+    title: str
+    is_repeat: bool
+    passed: bool | None
+    expected: str
+
+
 @dataclass(frozen=True)
 class ShownAnswer:
     """An answer of a person. `asked`: its question as they saw it, with the answers of others only.
 
-    given: the answer as it stands; earlier: its earlier versions. seconds: until it was first sent. others: counted
+    given: the answer as it stands; earlier: its earlier versions. seconds: until it was first sent. others: standing
     answers of others. compared: how many of their parts are compared with this one, 0 for a free text; same: how many
-    of these are the same. An answer with one label is one part.
+    of these are the same. An answer with one label is one part. check: None for an ordinary question.
     """
 
     asked: History
@@ -54,6 +84,7 @@ class ShownAnswer:
     others: int
     compared: int
     same: int
+    check: ShownCheck | None = None
 
     @property
     def has_parts(self) -> bool:
@@ -63,12 +94,16 @@ class ShownAnswer:
 def sessions_of(person: Pseudonym) -> list[PersonSession]:
     """Return the sessions of `person` in their project, latest first."""
     sessions = Session.objects.filter(study__project=person.project_id, annotator=person.annotator_id)
-    found = list(sessions.select_related("study__project").order_by("-arrived_at", "-pk"))
+    found = list(sessions.select_related("study__project", "consent").order_by("-arrived_at", "-pk"))
     studies = {session.study_id: session.study for session in found}.values()
     lines = {line.pk: line for study in studies for line in session_lines(study, [person.annotator_id])}
     skips = Skip.objects.filter(session__in=found).order_by().values_list("session_id").annotate(n=Count("pk"))
     skipped = dict(skips)
-    return [PersonSession(session, lines[session.pk], skipped.get(session.pk, 0)) for session in found]
+    agreed = agreements_of(sessions)
+    return [
+        PersonSession(session, lines[session.pk], skipped.get(session.pk, 0), agreed.get(session.pk, ()))
+        for session in found
+    ]
 
 
 def owed_by_currency(sessions: Sequence[PersonSession]) -> Mapping[str, Decimal]:
@@ -90,11 +125,13 @@ def person_by_study(person: Pseudonym, studies: Sequence[Study]) -> list[PersonI
     return found
 
 
-def answers_of(person: Pseudonym, *, study: Study | None, differing: bool, page: Any) -> Page[Any]:
-    """Return one page of the answers of `person` as ShownAnswers, newest first.
+def answers_of(
+    person: Pseudonym, *, study: Study | None, differing: bool, page: Any, session: Session | None = None
+) -> Page[Any]:
+    """Return one page of the answers of `person` as ShownAnswers, newest first, those to checks among them.
 
-    Answers of somebody who withdrew are left out. differing: only those that another counted answer differs from. The
-    number of queries is constant.
+    Answers of somebody who withdrew are left out. differing: only those that another counted answer differs from.
+    session: only of this one, in the order in which they were first sent. The number of queries is constant.
     """
     given: QuerySet[Response] = Response.objects.filter(
         study__project=person.project_id, annotator=person.annotator_id, is_current=True
@@ -104,11 +141,44 @@ def answers_of(person: Pseudonym, *, study: Study | None, differing: bool, page:
         given = given.filter(study=study)
     if differing:
         given = _differing_responses(given)
-    found: Page[Any] = Paginator(given.annotate(ms=took_ms()).order_by("-received_at", "-pk"), PER_PAGE).get_page(page)
+    given = given.annotate(ms=took_ms()).order_by("-received_at", "-pk")
+    if session is not None:
+        first = Response.objects.filter(session=OuterRef("session"), question=OuterRef("question"), version=1)
+        given = given.filter(session=session).order_by(Subquery(first.values("received_at")), "pk")
+    found: Page[Any] = Paginator(given, PER_PAGE).get_page(page)
     responses = list(found.object_list)
-    asked = histories(Question.objects.filter(pk__in=[one.question_id for one in responses]), project=person.project)
-    by_question = {each.question.pk: each for each in asked}
-    found.object_list = [_shown_answer(by_question[one.question_id], one, person.name) for one in responses]
+    questions = Question.with_checks.filter(pk__in=[one.question_id for one in responses])
+    by_question = {each.question.pk: each for each in histories(questions, project=person.project)}
+    checks = _shown_checks([one for one in responses if one.is_check], by_question)
+    found.object_list = [
+        replace(_shown_answer(by_question[one.question_id], one, person.name), check=checks.get(one.pk))
+        for one in responses
+    ]
+    return found
+
+
+def count_listed(answers: Page[Any]) -> ListedAnswers:
+    """Return how many answers are on all pages of `answers`, a page of `answers_of`."""
+    listed = cast("QuerySet[Response]", answers.paginator.object_list)
+    checks = listed.filter(is_check=True).count()
+    return ListedAnswers(answers.paginator.count - checks, checks)
+
+
+def _shown_checks(responses: Sequence[Response], asked: Mapping[int, History]) -> dict[int, ShownCheck]:
+    """Return response -> what it shows as an answer to a check. asked: the history of each question."""
+    for one in responses:
+        one.question = asked[one.question_id].question
+    firsts = first_answers(one for one in responses if one.question.check_type == Check.REPEAT)
+    found = {}
+    for one in responses:
+        question, is_repeat = one.question, one.question.check_type == Check.REPEAT
+        first = firsts.get((question.source_id, one.annotator_id))
+        found[one.pk] = ShownCheck(
+            title=question.get_check_type_display(),
+            is_repeat=is_repeat,
+            passed=passed_check(one, firsts),
+            expected=(answer_name(question, first) if first else "") if is_repeat else right_name(question),
+        )
     return found
 
 
@@ -123,7 +193,7 @@ def _differing_responses(given: QuerySet[Response]) -> QuerySet[Response]:
 
 def _shown_answer(asked: History, response: Any, name: str) -> ShownAnswer:
     mine = [given for given in asked.answers if given.name == name]
-    others = [given for given in asked.counted_answers if given.name != name]
+    others = [given for given in asked.standing_answers if given.name != name]
     given = next(each for each in mine if (each.version, each.at) == (response.version, response.received_at))
     pairs = [
         (other.labels[part], label) for other in others for part, label in given.labels.items() if part in other.labels

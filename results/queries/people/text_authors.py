@@ -2,6 +2,7 @@
 
 from annotation.models import Response
 from results.models import Pseudonym
+from results.queries.exports.export_rows import retrievals_of
 from results.queries.people.annotators import answer_outcomes
 from results.queries.reports.described_texts import was_pasted
 from results.queries.reports.report_rows import CHUNK, study_facts
@@ -20,7 +21,7 @@ def written_kinds(study: Study) -> set[str]:
 
 def study_writing(study: Study) -> Writing:
     """Return the counted texts of `study`. All annotators have names."""
-    became = answer_outcomes(study)
+    became, looked_for = answer_outcomes(study), retrievals_of(study)
     given = Response.objects.counted_in(study).filter(question__kind__in=written_kinds(study)).order_by("pk")
     about = ("annotator_id", "question__kind", "question__instance__type", "choice", "answer", "writing")
     texts = []
@@ -28,9 +29,11 @@ def study_writing(study: Study) -> Writing:
         words = get_kind(kind).answer_text(label if answer is None else answer)
         if words:
             # The writing time from the first key or paste to sending; None if unknown.
-            took = (how or {}).get(WRITTEN_SECONDS)
+            recorded = how or {}
+            took = recorded.get(WRITTEN_SECONDS)
             seconds = None if took is None else took / 1000
-            texts.append(WrittenText(writer, type, words, was_pasted(how), seconds, became.get(pk, "")))
+            counted = (recorded.get("keys"), recorded.get("pauses"), *looked_for.get(pk, (0, 0)))
+            texts.append(WrittenText(writer, type, words, was_pasted(how), seconds, became.get(pk, ""), *counted))
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     described = description_study([study_facts(asking) for asking in asking_studies(study)])
     retrievals = [one for each in described for one in each.retrievals]

@@ -36,7 +36,7 @@ def planned_surveys(study: Study, questions: QuerySet[Any, Any] | None = None) -
     if max(study.design.max_answers, study.raised_to) <= study.design.answers:
         # Answers are never added.
         return PlannedSurveys({})
-    slots = Slot.objects.filter(question__study=study).order_by()
+    slots = Slot.objects.ordinary().filter(question__study=study).order_by()
     if questions is not None:
         slots = slots.filter(question__in=questions)
     first = slots.values_list("question_id", "seat__survey__round").annotate(Min("seat__survey__number"))

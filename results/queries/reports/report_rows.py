@@ -10,6 +10,7 @@ from django.db.models import Count, Max, Min, QuerySet
 from analytics.outcomes import outcome_of_question
 from annotation.minimum_pay import minimum_hourly_pay
 from annotation.models import Decision, Removal, Response, Session
+from annotation.simulation_ids import is_simulated
 from predictions.models import Prediction
 from predictions.queries.contents import mismatched_instances, stale_predictions
 from results.models import Pseudonym
@@ -34,7 +35,6 @@ from results.reports.facts import (
     StudyFacts,
 )
 from results.reports.sections.people import asks_the_four
-from results.simulated import is_simulated
 from studies.actions.projects.datasets import dataset_studies
 from studies.actions.questions import upstream_studies
 from studies.kinds import get_kind, has_own_score
@@ -164,6 +164,7 @@ def study_outline(study: Study) -> StudyFacts:
     """Return the facts of `study` without questions and answers, which stay empty."""
     # Withdrawn people were paid, so all sessions count.
     sessions = Session.objects.filter(study=study).order_by()
+    agreed = sessions.exclude(consent=None).order_by("consent__number")
     design, owed = study.design, owed_sums(study)
     who = (
         answering_sessions()
@@ -202,6 +203,7 @@ def study_outline(study: Study) -> StudyFacts:
         answers=(),
         above=simulated_studies(upstream_studies(study)),
         ethics=design.ethics,
+        consents=dict(agreed.values_list("consent__number").annotate(n=Count("pk"))),
         minimum_hourly_pay=minimum_hourly_pay(design.pay.currency),
         **_count_instances(Decision.objects.filter(study=study).exclude(settled_choice=""), "settled"),
         **_count_instances(image_skips([study]), "skipped"),

@@ -29,7 +29,8 @@ ABOUT_PEOPLE = (
     What.ANNOTATOR_FORGOTTEN,
 )
 # Events about the data, which are exported. Events that concern only the project are not: members, webhooks, downloads,
-# working notes, requests in progress, and single sessions, whose time and number of answers would identify people.
+# working notes, requests in progress, policies (the pause is exported, what it cost is not), and single sessions, whose
+# time and number of answers would identify people.
 DONE_TO_DATA = (
     *(What.INSTANCES_IMPORTED, What.MAPPING_CHANGED, What.PIPELINE_FINISHED, What.PIPELINE_DELETED),
     *(What.PREDICTIONS_IMPORTED, What.PREDICTIONS_COMPUTED),
@@ -53,6 +54,7 @@ EFFECTS = ("answers", "decisions", "undone", "restored")
 # Subjects of events whose first word says too little on a page, in words.
 SUBJECTS = {
     "completion": "end of a study",
+    "consent": "consent text",
     "delivery": "webhook message",
     "more": "more answers",
     "most": "limit of answers",
@@ -259,8 +261,8 @@ def _say_export(study: str, told: Details) -> str:
     return f"exported {study or 'the whole project'} as {told['format']}, {format_count(told['rows'], 'row')}"
 
 
-def _say_effects(template: str) -> Callable[[str, Details], str]:
-    """Return a sentence about a person or a question, with the effects."""
+def _say_effects(template: str, groups: str = "") -> Callable[[str, Details], str]:
+    """Return a sentence about a person or a question, with the effects; `groups`: how it changed their groups."""
 
     def sentence(study: str, told: Details) -> str:
         followed = [
@@ -271,6 +273,9 @@ def _say_effects(template: str) -> Callable[[str, Details], str]:
             followed.append(f"{format_count(told['undone'], 'question')} of later studies undone")
         if told["restored"]:
             followed.append(f"{format_count(told['restored'], 'question')} of later studies restored")
+        # Events of older versions do not have it.
+        if named := told.get("groups"):
+            followed.append(f"{groups} the group{'' if len(named) == 1 else 's'} {', '.join(named)}")
         return f"{template.format_map({'study': study, **told})}: {', '.join(followed)}"
 
     return sentence
@@ -344,6 +349,11 @@ def _say_launch(study: str, told: Details) -> str:
     return _say_numbers("launched {study} with {questions:question}")(study, told)
 
 
+def _say_amendment(study: str, told: Details) -> str:
+    asked = f"; {format_count(told['sessions'], 'session')} asked again" if told["sessions"] else ""
+    return f"changed the consent text of {study} to version {told['version']}{asked}, because: {told['reason']}"
+
+
 def _deletion(study: str, told: Details) -> str:
     settled = f", and confirmed that everybody was paid: {told['pay_settled']}" if told["pay_settled"] else ""
     return f"requested the deletion of the project on {told['due_on']}{settled}"
@@ -382,6 +392,7 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.TRAINING_REQUESTED: _say_numbers("started to train {model} from {base} on {data} with {recipe}"),
     What.TRAINING_CANCELLED: _say_numbers("cancelled the training of {model}"),
     What.TRAINING_RESUMED: _say_numbers("resumed the training of {model}"),
+    What.TRAINING_DELETED: _say_numbers("deleted the training of {model} and its weights"),
     What.MODEL_TRAINED: _say_numbers("trained {model} with {recipe} on {examples:example}"),
     What.MODEL_RENAMED: _say_numbers("renamed the model {model} to {name}"),
     What.MODEL_DELETED: _say_numbers("deleted the model {model} and its {predictions:prediction}"),
@@ -399,7 +410,12 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.STUDY_PAUSED: _say_numbers("paused {study}"),
     What.STUDY_RESUMED: _say_numbers("resumed {study}"),
     What.STUDY_CLOSED: _say_numbers("closed {study}"),
+    What.CONSENT_AMENDED: _say_amendment,
     What.STUDY_UNDERPAID: _say_numbers("found that {study} pays {currency} {median} an hour, under {least}"),
+    What.POLICY_PAUSED: _say_numbers("paused {study} by the policy {policy}: {finding}"),
+    What.POLICY_REPLACED: _say_numbers(
+        "asked others for {answers:answer} of {study} by the policy {policy}: {finding}"
+    ),
     What.MORE_ANSWERS_WANTED: _say_extension,
     What.MOST_ANSWERS_RAISED: _say_numbers("let undecided questions of {study} get up to {to} answers"),
     What.INSTANCES_TAKEN_UP: _say_numbers("added {questions:question} about new instances to {study}"),
@@ -415,11 +431,20 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     ),
     What.NETWORKS_OPENED: _say_numbers("let {networks:network} hold any number of places of {study}"),
     What.TIMES_ACCEPTED: _say_numbers("accepted the times of a session of {study}"),
+    What.FLAGS_CHANGED: _say_numbers("found {found:new flag} in the sessions of {study}, and cleared {cleared:flag}"),
     What.ANNOTATOR_WITHDRAWN: _say_effects("noted the withdrawal of {annotator}"),
-    What.ANNOTATOR_EXCLUDED: _say_effects("excluded {annotator} ({reason})"),
-    What.ANNOTATOR_LET_BACK: _say_effects("included {annotator} again"),
+    What.ANNOTATOR_EXCLUDED: _say_effects("excluded {annotator} ({reason})", groups="out of"),
+    What.ANNOTATOR_LET_BACK: _say_effects("included {annotator} again", groups="in"),
     What.SLOTS_REOPENED: _say_numbers("gave {slots:place} of {annotator} to other people"),
     What.ANNOTATOR_FORGOTTEN: _say_erasure,
+    What.ANNOTATOR_BLOCKED: _say_numbers("blocked {annotator} ({reason})"),
+    What.ANNOTATOR_ALLOWED: _say_numbers("allowed {annotator} again"),
+    What.NOTE_ADDED: _say_numbers("wrote a note on {annotator}"),
+    What.NOTE_DELETED: _say_numbers("deleted a note on {annotator}"),
+    What.FLAGS_UPHELD: _say_numbers("upheld {flags:flag} of {annotator} in {study}: {rules}"),
+    What.FLAGS_DISMISSED: _say_numbers("dismissed {flags:flag} of {annotator} in {study}: {rules}"),
+    What.FLAG_REVIEW_UNDONE: _say_numbers("undid the review of {flags:flag} of {annotator} in {study}: {rules}"),
+    What.MESSAGE_REQUESTED: _say_numbers("wrote a message to {annotator}"),
     What.EXPORT_REQUESTED: _say_export_request,
     What.EXPORT_CANCELLED: _say_numbers("cancelled the {format} export of {study}"),
     What.EXPORT_WRITTEN: _say_export,
@@ -432,6 +457,9 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.DATASET_DOWNLOAD_REQUESTED: _say_numbers("requested the download of the dataset {repository} from the Hub"),
     What.HUB_PUSH_REQUESTED: _say_numbers("requested the push of the release {release} to {repository} on the Hub"),
     What.HUB_PUSH_CANCELLED: _say_numbers("cancelled the push of the release {release} to {repository} on the Hub"),
+    What.MODEL_PUSH_REQUESTED: _say_numbers("requested the push of the model {model} to {repository} on the Hub"),
+    What.MODEL_PUSH_CANCELLED: _say_numbers("cancelled the push of the model {model} to {repository} on the Hub"),
+    What.MODEL_PUSHED: _say_numbers("pushed the model {model} to {repository} on the Hub"),
     What.RELEASE_PUSHED: _say_numbers("pushed the release {release} of {study} to {repository} on the Hub"),
     What.PROVIDER_IDS_TAKEN: _say_numbers("downloaded the key to the pseudonyms in the release {release} of {study}"),
     What.PERSONAL_DATA_TAKEN: _say_numbers("downloaded the personal data of {annotator}"),

@@ -5,10 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from django.db.models import Exists, OuterRef
+
 from results.models import Release
 from results.queries.paying.to_do import money_to_do
+from results.queries.people.flagged_sessions import sessions_to_review
 from results.queries.studies.navigation import COMPLETE, stage_of
 from results.queries.studies.overview import (
+    CardNumbers,
     Conflicts,
     StudyLine,
     WaitingImages,
@@ -32,6 +36,7 @@ class Todo(StrEnum):
     REVIEW = "review"
     RAISE_PAY = "raise pay"
     LOOK_AT_SUBMISSIONS = "look at submissions"
+    REVIEW_FLAGS = "review flags"
     SETTLE = "settle"
     CLOSE = "close"
     ASK_OTHERS = "ask others"
@@ -44,7 +49,7 @@ class Todo(StrEnum):
 
 @dataclass(frozen=True)
 class NextStep:
-    """`number` counts images, conflicting questions, answers, payments or submissions; 0 if nothing is counted.
+    """`number` counts what the step is about, such as images, answers or sessions; 0 if nothing is counted.
 
     asked_again: conflicting questions that get one more answer when somebody arrives. ready: items that the study asks
     about then. Without a `study` it is about the project.
@@ -94,6 +99,10 @@ def next_steps(
     for line in lines:
         if number := unfit.get(line.study.pk):
             steps.append(NextStep(Todo.LOOK_AT_SUBMISSIONS, line.study, number))
+    flagged = sessions_to_review([line.study.pk for line in lines])
+    for line in lines:
+        if number := flagged.get(line.study.pk):
+            steps.append(NextStep(Todo.REVIEW_FLAGS, line.study, number))
     to_settle = {step.study.pk for step in steps if step.study and step.todo is Todo.SETTLE}
     again = conflicts.asked_again
     for line in lines:
@@ -167,6 +176,7 @@ ACTIONS: Mapping[Todo, str] = {
     Todo.REVIEW: "submissions to review: {n}",
     Todo.RAISE_PAY: "pay to raise",
     Todo.LOOK_AT_SUBMISSIONS: "submissions to check: {n}",
+    Todo.REVIEW_FLAGS: "flagged sessions to review: {n}",
     Todo.SETTLE: "{n} to settle",
     Todo.CLOSE: "{n} to close",
     Todo.ASK_OTHERS: "answers to replace",
@@ -181,10 +191,13 @@ def needs_action(steps: Iterable[NextStep]) -> bool:
     return any(step.todo in ACTIONS for step in steps)
 
 
-def projects_needing_action(projects: Iterable[Project], studies: Iterable[Study]) -> dict[int, list[str]]:
+def projects_needing_action(
+    projects: Iterable[Project], studies: Iterable[Study], *, stored: Mapping[int, CardNumbers]
+) -> dict[int, list[str]]:
     """Return the id of each project whose `next_steps` need somebody -> what to do in words, most urgent first.
 
-    projects: read with `project_counts`. studies: theirs, latest first. Takes as many queries for many as for few.
+    projects: read with `project_counts`. studies: theirs, latest first. stored: ids of projects whose conflicts are not
+    to be counted, with their numbers. Takes as many queries for many as for few.
     """
     at_work = {project.pk: project for project in projects if project.archived_at is None}
     found: dict[int, Counter[Todo]] = {pk: Counter() for pk in at_work}
@@ -195,15 +208,18 @@ def projects_needing_action(projects: Iterable[Project], studies: Iterable[Study
         if (step := _import_step(last.get(pk))) in ACTIONS:
             found[pk] = Counter([step])
     filled = [pk for pk in at_work if pk not in empty]
-    missing = InstanceImage.objects.filter(instance__project__in=filled, image=None).order_by()
-    for pk in missing.values_list("instance__project", flat=True).distinct():
+    missing = InstanceImage.objects.filter(instance__project=OuterRef("pk"), image=None).order_by()
+    for pk in Project.objects.filter(Exists(missing), pk__in=filled).values_list("pk", flat=True):
         found[pk][Todo.UPLOAD_IMAGES] = 1
     theirs: dict[int, list[Study]] = {pk: [] for pk in filled}
     for study in studies:
         if study.project_id in theirs:
             theirs[study.project_id].append(study)
-    conflicts = count_conflicts(*(at_work[pk] for pk in filled)).final
+    conflicts = dict(count_conflicts(*(at_work[pk] for pk in filled if pk not in stored)).final)
+    for pk in stored.keys() & filled:
+        conflicts |= stored[pk].conflicts
     unfit = count_unfit(study.pk for of in theirs.values() for study in of)
+    flagged = sessions_to_review([study.pk for of in theirs.values() for study in of])
     released = set(Release.objects.filter(project__in=filled).exclude(file="").values_list("project", flat=True))
     for pk in unreplaced_projects(filled):
         found[pk][Todo.ASK_OTHERS] = 1
@@ -220,6 +236,8 @@ def projects_needing_action(projects: Iterable[Project], studies: Iterable[Study
                 found[pk][Todo.SETTLE] += conflicts[study.pk]
             if unfit.get(study.pk):
                 found[pk][Todo.LOOK_AT_SUBMISSIONS] += unfit[study.pk]
+            if flagged.get(study.pk):
+                found[pk][Todo.REVIEW_FLAGS] += flagged[study.pk]
             if todo := _STUDY_ACTIONS.get(stage_of(study)):
                 found[pk][todo] += 1
         is_over = of and all(study.state == StudyState.CLOSED for study in of)

@@ -5,10 +5,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, Self
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, TextField, Value
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    TextField,
+    Value,
+    When,
+)
 from django.db.models.functions import Cast, Coalesce, Concat, TruncDate
 
 from analytics.outcomes import WHOLE, Outcome
@@ -47,23 +61,56 @@ def answers_sent(row: Study | Project) -> int:
     return int(vars(row)["answers_sent"])
 
 
-def project_counts(projects: QuerySet[Project]) -> QuerySet[Project]:
+@dataclass(frozen=True)
+class CardNumbers:
+    """The numbers of a large project on the home page, as they were counted at `as_of`.
+
+    conflicts: id of a study -> its conflicting questions that nobody is asked about again. The others as on
+    `project_counts`, `accepted_counts` and `asked_counts`.
+    """
+
+    as_of: datetime
+    instances: int
+    answers: int
+    accepted: int | None
+    asked: int | None
+    conflicts: Mapping[int, int]
+
+
+def project_counts(
+    projects: QuerySet[Project], *, stored: Mapping[int, CardNumbers] = MappingProxyType({})
+) -> QuerySet[Project]:
     """Annotate `projects` with counts (`instance_count`, `study_count`, `open_study_count`, `answer_count`), with
     `last_change`, the time of the latest event, and with `first_instance`, an id or None. Open studies that are
-    complete do not count as open."""
+    complete do not count as open.
+
+    stored: id of each project whose instances and answers are not to be counted -> its numbers.
+    """
     first = Instance.objects.filter(project=OuterRef("pk")).order_by("pk")
     latest = Event.objects.filter(project=OuterRef("pk")).order_by("-pk")
     # Decisions store how many answers count, and there are fewer decisions than answers.
     answers = Decision.objects.filter(study__project=OuterRef("pk")).order_by().values("study__project")
     under_way = Study.objects.filter(project=OuterRef("pk"), state=StudyState.OPEN, completed_at=None)
     return projects.annotate(
-        instance_count=_count(Instance.objects.filter(project=OuterRef("pk")), "project"),
+        instance_count=_known_or(
+            _count(Instance.objects.filter(project=OuterRef("pk")), "project"),
+            {pk: numbers.instances for pk, numbers in stored.items()},
+        ),
         study_count=_count(Study.objects.filter(project=OuterRef("pk")), "project"),
         open_study_count=_count(under_way, "project"),
-        answer_count=Coalesce(Subquery(answers.annotate(n=Sum("answers")).values("n")), 0),
+        answer_count=_known_or(
+            Coalesce(Subquery(answers.annotate(n=Sum("answers")).values("n")), 0),
+            {pk: numbers.answers for pk, numbers in stored.items()},
+        ),
         last_change=Subquery(latest.values("at")[:1]),
         first_instance=Subquery(first.values("pk")[:1]),
     )
+
+
+def _known_or(count: Coalesce, known: Mapping[int, int]) -> Coalesce | Case:
+    """Return `count` as an expression that counts nothing for the ids in `known`, whose numbers these are."""
+    whens = [When(pk=pk, then=Value(n)) for pk, n in known.items()]
+    return Case(*whens, default=count, output_field=IntegerField()) if known else count
 
 
 def mosaics(projects: Sequence[Project]) -> dict[int, list[InstanceImage]]:
@@ -115,6 +162,7 @@ def unreplaced_projects(projects: Iterable[int]) -> set[int]:
         study__project=OuterRef("project"),
         study__state=StudyState.OPEN,
         is_current=True,
+        is_check=False,
         slot__isnull=False,
         question__undone_at=None,
         question__taken_out_at=None,

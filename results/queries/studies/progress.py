@@ -208,7 +208,9 @@ def answers_of(given: Mapping[int, int], slots: QuerySet[Any], responses: QueryS
     uncounted: dict[int, int] = {}
     # Reading all answers takes long, and is seldom needed.
     if any(wanted > given.get(pk, 0) + to_come for pk, wanted, to_come in counts):
-        held = responses.filter(is_current=True, slot__isnull=False, question__undone_at=None).exclude(left_out="")
+        held = responses.filter(is_current=True, is_check=False, slot__isnull=False, question__undone_at=None).exclude(
+            left_out=""
+        )
         uncounted = dict(held.order_by().annotate(n=Count("pk")))
     return {pk: Answers(given.get(pk, 0), wanted, to_come, uncounted.get(pk, 0)) for pk, wanted, to_come in counts}
 

@@ -6,9 +6,9 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Value
 from django.db.models.expressions import Combinable
 
 from annotation.models import Response, Session
+from annotation.simulation_ids import is_simulated
 from results.reports.facts import SimulatedStudy
 from results.reports.simulated_answers import notice_of
-from results.simulated import is_simulated
 from studies.actions.questions import upstream_studies
 from studies.models import Project, Study
 

@@ -21,6 +21,7 @@ _ESCAPES = {
     "{": r"\{",
     "}": r"\}",
     "~": r"\textasciitilde{}",
+    "\N{NO-BREAK SPACE}": "~",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",

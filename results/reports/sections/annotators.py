@@ -14,6 +14,7 @@ from analytics.aggregation import (
     Answer,
     agreement_with_others,
     dawid_skene,
+    glad,
     mace,
     with_enough_answers,
 )
@@ -42,17 +43,14 @@ from results.reports.explorer_links import ALL, list_query
 from results.reports.facts import LabelSpace
 from results.reports.labels import AgreementLabels, rule_labels
 from results.reports.sections.answers import NOBODY_TIMED
-from results.reports.text import cell_text
+from results.reports.text import p_text
 from studies.wording import format_count
 
 RIGHT_RANGE = "Right, 95 % interval"
-# Both models iterate hundreds of times over all answers: this many take about a second.
+# The models iterate hundreds of times over all answers: this many take about a second.
 MOST_MODELLED = 10_000
 ALONE = "Nobody else answered this annotator's questions."
 ONLY_ADDED = "Asked only where other answers differed, so agreement cannot be measured."
-# Of 1,000 annotators without a habit, one gets the flag.
-UNLIKELY_POSITIONS = 0.001
-POSITION_FLAG = "Position bias"
 TOO_FEW = f"Needs a question with at least {LEAST_PER_TASK} answers; this annotator has none."
 TOO_MANY = f"More than {MOST_MODELLED:,} answers can be compared with others; run the models on the exported responses."
 
@@ -96,18 +94,18 @@ class PersonsAnswer:
 
 @dataclass(frozen=True)
 class _ModelSkills:
-    """The accuracy of each annotator by both models for one set of labels, or why it was not estimated."""
+    """The accuracy of each annotator by each of `MODELS` for one set of labels, or why it was not estimated."""
 
-    competence: Mapping[str, float]
-    accuracy: Mapping[str, float]
+    by_model: Sequence[Mapping[str, float]]
     reason: str
 
 
-MODELS = ("MACE", "Dawid-Skene")
+MODELS = ("MACE", "Dawid-Skene", "GLAD")
+_NOT_MODELLED: Sequence[Mapping[str, float]] = ({},) * len(MODELS)
 
 
 # The columns of a row about one person's answers of one kind, in order; the models' columns follow.
-_FLAGS, _KIND, _ANSWERS, _SECONDS, _POSITIONS = 1, 4, 5, 8, 10
+_FLAGS, _KIND, _ANSWERS, _SECONDS = 1, 4, 5, 8
 
 
 def annotators_table(
@@ -195,11 +193,9 @@ def _finish_row(
     """Return `row` with a link, its flags in words, and its time on a scale up to `slowest` seconds."""
     cells = list(row)
     cells[_ANSWERS] = cells[_ANSWERS] if listed is None else listed
-    seconds, positions = cells[_SECONDS], cells[_POSITIONS]
+    seconds = cells[_SECONDS]
     if isinstance(seconds, Bar):
         cells[_SECONDS] = Bar(seconds, low=seconds.low, high=seconds.high, most=slowest)
-    if is_flagged(positions):
-        flags = [*flags, POSITION_FLAG]
     cells[_FLAGS] = ", ".join(flags) or None
     return tuple(cells)
 
@@ -352,13 +348,7 @@ def _habits(answers: Sequence[PersonsAnswer]) -> Iterable[str]:
         found = own_positions([int(position) for position in chosen], [int(of) for of in shown], who)
         if found.p is not None:
             of_kind = f" ({kind})" if len(kinds) > 1 else ""
-            said = cell_text(found.p, "p")
-            said = said if said.startswith("<") else f"= {said}"
-            yield f"Position bias, combined test of each annotator's own positions{of_kind}: p {said}."
-
-
-def is_flagged(positions: Cell) -> bool:
-    return isinstance(positions, Positions) and positions < UNLIKELY_POSITIONS
+            yield f"Position bias, combined test of each annotator's own positions{of_kind}: {p_text(found.p)}."
 
 
 def _by_agreement(name: str, beside: Mapping[Any, Score]) -> tuple[float, str]:
@@ -426,14 +416,14 @@ def _on_scale(use: Use | None, alone: str) -> Iterable[Cell]:
 
 def _fit_models(several: Sequence[PersonsAnswer], labels: AgreementLabels) -> _ModelSkills:
     if not several:
-        return _ModelSkills({}, {}, ALONE)
+        return _ModelSkills(_NOT_MODELLED, ALONE)
     if labels.no_chance:
-        return _ModelSkills({}, {}, labels.no_chance)
+        return _ModelSkills(_NOT_MODELLED, labels.no_chance)
     if sum(len(one.labels) for one in several) > MOST_MODELLED:
-        return _ModelSkills({}, {}, TOO_MANY)
+        return _ModelSkills(_NOT_MODELLED, TOO_MANY)
     given = with_enough_answers(_labels(several, labels))
     competence = mace(given, rng=np.random.default_rng(SEED)).skills
-    return _ModelSkills(competence, dawid_skene(given).skills, TOO_FEW)
+    return _ModelSkills((competence, dawid_skene(given).skills, glad(given).skills), TOO_FEW)
 
 
 def _labels(several: Iterable[PersonsAnswer], labels: AgreementLabels) -> Iterable[Answer]:
@@ -445,11 +435,11 @@ def _labels(several: Iterable[PersonsAnswer], labels: AgreementLabels) -> Iterab
 
 
 def _skills(modelled: _ModelSkills | None, name: str, shared: int, alone: str) -> Iterable[Cell]:
-    """Return the accuracy of an annotator by both models; None for labels that the kind does not have."""
+    """Return the accuracy of an annotator by each model; None for labels that the kind does not have."""
     if modelled is None:
         return (None,) * len(MODELS)
     reason = modelled.reason if shared else alone
-    return [value_or_reason(known.get(name), reason) for known in (modelled.competence, modelled.accuracy)]
+    return [value_or_reason(known.get(name), reason) for known in modelled.by_model]
 
 
 ABOUT_NUMBERS = (
@@ -468,8 +458,9 @@ def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
     if has_labels:
         notes.append(
             "MACE: the probability that the annotator does not guess (Hovy et al. 2013). Dawid-Skene: the probability "
-            "that an answer is right (Dawid and Skene 1979). Each kind for itself, by the labels that the study's rule "
-            f"compares, over the questions with {LEAST_PER_TASK} or more answers asked for at first."
+            "that an answer is right (Dawid and Skene 1979). GLAD: the probability that the annotator answers a "
+            "question of median difficulty right (Whitehill et al. 2009). Each kind for itself, by the labels that the "
+            f"study's rule compares, over the questions with {LEAST_PER_TASK} or more answers asked for at first."
         )
     return notes
 

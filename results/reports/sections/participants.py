@@ -11,8 +11,6 @@ from results.reports.sections.annotators import (
     ALONE,
     RIGHT_RANGE,
     PersonsAnswer,
-    is_flagged,
-    position_habit,
     same_answers,
     same_as_others,
     with_range,
@@ -38,7 +36,7 @@ class PersonNumbers:
 
     answers: those that count. agreement: the share of answers of others to the same questions that are the same. right:
     the mean score of their answers. Both from 0 to 1, with their 95 % intervals (low, high), all None if unknown.
-    seconds: median time per question, None if nobody timed them. position_bias: whether a table of a study flags it.
+    seconds: median time per question, None if nobody timed them.
     """
 
     answers: int
@@ -47,7 +45,6 @@ class PersonNumbers:
     right: float | None
     right_range: Sequence[float] | None
     seconds: float | None
-    position_bias: bool
 
 
 def people_numbers(studies: Iterable[Sequence[PersonsAnswer]]) -> dict[str, PersonNumbers]:
@@ -57,23 +54,18 @@ def people_numbers(studies: Iterable[Sequence[PersonsAnswer]]) -> dict[str, Pers
     """
     mine: defaultdict[str, list[PersonsAnswer]] = defaultdict(list)
     same: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
-    flagged: set[str] = set()
     for answers in studies:
         subjects = {one.question: one.instance for one in answers}
         for name, beside in same_as_others(one for one in answers if not one.added).items():
             same[name] += same_answers(beside, subjects)
-        by_kind: defaultdict[tuple[str, str], list[PersonsAnswer]] = defaultdict(list)
         for one in answers:
             mine[one.annotator].append(one)
-            by_kind[one.annotator, one.kind].append(one)
-        flagged |= {name for (name, _), of_kind in by_kind.items() if is_flagged(position_habit(of_kind))}
     return {
         name: PersonNumbers(
             len(theirs),
             *_share_and_range(same.get(name, [])),
             *_share_and_range([(one.credit, one.instance) for one in theirs if one.credit is not None]),
             _median_seconds(theirs),
-            name in flagged,
         )
         for name, theirs in mine.items()
     }

@@ -28,8 +28,9 @@ class WrittenText:
     """A counted answer, or part of one, that is a text.
 
     `writer`: an internal id. `type`: of its instance. `pasted`: whether something was pasted into it. `seconds`: from
-    the first key or paste to sending, at least 0, including pauses. None if not recorded. `became`: its state in
-    studies about it (`State`), "" if none has decided.
+    the first key or paste to sending, at least 0, including pauses. `keys`, `pauses`: how many. None if not recorded.
+    `became`: its state in studies about it (`State`), "" if none has decided. `retrievers`: counted answers of others
+    who were asked to find what it is about; `found` of them did.
     """
 
     writer: int
@@ -38,6 +39,10 @@ class WrittenText:
     pasted: bool | None = None
     seconds: float | None = None
     became: str = ""
+    keys: int | None = None
+    pauses: int | None = None
+    retrievers: int = 0
+    found: int = 0
 
 
 @dataclass(frozen=True)

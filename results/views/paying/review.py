@@ -30,6 +30,7 @@ from results.actions.pseudonyms import name_annotators
 from results.queries.paying.bonus_rules import LONGEST_NOTE, read_amount
 from results.queries.paying.review import ReviewedSession, ordered_at, review_of, reviewed_sessions
 from results.queries.paying.switched_roles import reviewed_elsewhere
+from results.queries.people.checks import failed_instructions
 from results.views.form_values import LONGEST_NUMBER, read_field
 from results.views.guards import may_do, signed_in_user, study_view
 from studies.models import Study
@@ -215,6 +216,7 @@ def reject_session(request: HttpRequest, study: Study, session: int) -> HttpResp
         "chosen": CATEGORIES.get(request.POST.get("category", ""), ""),  # type: ignore[call-overload]
         "least": LEAST_CHARACTERS,
         "problems": problems,
+        "instructions": failed_instructions(line.session),
         "typed": request.POST,
         "is_second": is_second,
         "may": may_do(request, study.project),
@@ -232,7 +234,7 @@ def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rej
     return Rejection(
         category=request.POST.get("category", ""),
         message=read_field(request.POST, "message"),
-        failed_checks=_failed_checks(request),
+        failed_checks=failed_instructions(line.session).failed,
         is_looked_at="looked" in request.POST,
         is_finished=state == SessionState.FINISHED,
         has_failed_practice=state == SessionState.FAILED_CHECKS,
@@ -242,9 +244,3 @@ def _rejection(request: HttpRequest, study: Study, line: ReviewedSession) -> Rej
         seconds=None if minutes is None else float(Decimal(minutes) * 60),
         others=times,
     )
-
-
-def _failed_checks(request: HttpRequest) -> int:
-    """Return how many attention checks failed, as typed: no kind of study has checks that the server could count."""
-    typed = read_field(request.POST, "failed_checks")
-    return int(typed) if typed.isdecimal() and len(typed) < 6 else 0

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from results.simulated import SIMULATED_STUDY
+from annotation.simulation_ids import SIMULATED_STUDY
 from simulation.prolific_double.pages import set_switch
 from simulation.prolific_double.rules import FIRST_BALANCE, Refusal
 from simulation.prolific_double.server import Double

@@ -12,6 +12,8 @@ PUBLISHED, COMPUTED, NONE = "published", "computed", "—"
 # Why figures are not computed.
 WEIGHTS = "needs the model's weights and the images, or a file of its results"
 ANSWERS = "needs people's answers, which were not released"
+# Of tables whose content nobody compared with this list.
+NOT_CHECKED = "not checked"
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,11 @@ class PaperTable:
             if name in row.computed
         ]
         return len(pairs), sum(published == computed for published, computed in pairs)
+
+
+def others(paper: str, which: str) -> PaperTable:
+    """Return an entry for the tables of a paper that are not listed. `which`: such as "All after table 2"."""
+    return PaperTable(paper, "Tables that are not listed", "the paper", [PaperRow(which, needs=NOT_CHECKED)])
 
 
 def percent(part: Breakdown, cell: str, decimals: int = 2) -> str:

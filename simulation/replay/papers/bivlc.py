@@ -8,7 +8,7 @@ from analytics.scores import CHANCE
 from evaluation.errors import BenchmarkError
 from evaluation.protocols import Evaluation, get_protocol
 from evaluation.protocols.bivlc import IMAGE_DETECTION, TEXT_DETECTION, BiVLC, Instances
-from simulation.replay.papers.base import ANSWERS, WEIGHTS, PaperRow, PaperTable, percent
+from simulation.replay.papers.base import ANSWERS, WEIGHTS, PaperRow, PaperTable, others, percent
 from simulation.replay.published_numbers import (
     HUMAN_GROUP,
     HUMAN_I2T,
@@ -37,6 +37,7 @@ GENERATIVE = {
     "VQAScore-XL": "90.85 81.96 76.61 70.20",
     "VQAScore-XXL": "93.72 86.16 81.93 76.47",
 }
+RECIPES_OF = {"CLIP_TROHN-Text": "trohn-text", "CLIP_TROHN-Img": "trohn-img"}
 HUMAN_SUGARCREPE = 98.93
 # Table 5: detectors with CLIP's encoders; accuracies in whole percents.
 DETECTORS = {"CLIP_baseline": "57 100 66.69 19.64 19.64"}
@@ -54,10 +55,14 @@ def tables(folder: Path) -> Iterator[PaperTable]:
     yield _main(found)
     yield _strategies(found)
     yield _detectors(protocol, data, folder)
+    needs = "needs the weights of the text detectors (`train detector-text` trains such ones)"
+    rows = [PaperRow(name, needs=needs) for name in (*DETECTORS, TROHN_DETECTORS)]
+    yield PaperTable(PAPER, "Text detectors on SugarCrepe", "the README of IMirandaM/BiVLC", rows)
     kappas = {f"Pair {number}": f"{kappa:.2f}" for number, kappa in enumerate(PAIR_KAPPAS, start=1)}
     kappas["Mean"] = f"{MEAN_KAPPA:.2f}"
     row = PaperRow("Cohen's kappa", kappas, needs=f"{ANSWERS}; `replay_bivlc` computes them from simulated answers")
     yield PaperTable(PAPER, "Table 7: agreement of pairs of annotators", "table 7 of the paper", [row])
+    yield others(PAPER, "Tables 2, 4, 6 and all after 7")
 
 
 def _evaluate(protocol: BiVLC, data: Instances | None, folder: Path, model: str) -> dict[str, str]:
@@ -118,7 +123,8 @@ def _chance(columns: Sequence[str]) -> PaperRow:
 def _model(name: str, columns: Sequence[str], computed: Mapping[str, str]) -> PaperRow:
     _, text = MODELS[name]
     known = {column: computed[column] for column in columns if column in computed}
-    return PaperRow(name, _figures((*MAIN, *FINER), text, columns), known, "" if known else WEIGHTS)
+    needs = f"{WEIGHTS} (`train {RECIPES_OF[name]}` trains such a model)" if name in RECIPES_OF else WEIGHTS
+    return PaperRow(name, _figures((*MAIN, *FINER), text, columns), known, "" if known else needs)
 
 
 def _figures(names: Sequence[str], text: str, only: Sequence[str] = ()) -> dict[str, str]:
@@ -127,6 +133,7 @@ def _figures(names: Sequence[str], text: str, only: Sequence[str] = ()) -> dict[
 
 def _detectors(protocol: BiVLC, data: Instances | None, folder: Path) -> PaperTable:
     rows = []
+    needs = "needs the file of its results (`train detector-text` and `train detector-image` train such detectors)"
     for name in (*DETECTORS, TROHN_DETECTORS):
         file = folder / f"results/BiVLC_Classifier_CORRECT_{name}.csv"
         computed: dict[str, str] = {}
@@ -135,7 +142,7 @@ def _detectors(protocol: BiVLC, data: Instances | None, folder: Path) -> PaperTa
             computed = {cell: percent(whole, cell, 0) for cell in (TEXT_DETECTION, IMAGE_DETECTION)}
             computed |= {cell: percent(whole, cell) for cell in DETECTED[2:]}
         published = _figures(DETECTED, DETECTORS[name]) if name in DETECTORS else {}
-        rows.append(PaperRow(name, published, computed, "" if computed else "needs the file of its results"))
+        rows.append(PaperRow(name, published, computed, "" if computed else needs))
     notes = ["The paper prints the accuracies of detection in whole percents, so they are rounded here too."]
     source = "table 5 of the paper, as quoted on the project's poster"
     return PaperTable(PAPER, "Table 5: detectors of synthetic texts and images", source, rows, notes)

@@ -8,13 +8,21 @@ import yaml
 from analytics.imagecode import SetCounts, count_sets, phenomenon
 from evaluation.benchmark_files import json_object
 from simulation.replay.imagecode.published_numbers import HUMANS_VALID, NOT_COMPUTED, PHENOMENA
-from simulation.replay.papers.base import ANSWERS, NONE, WEIGHTS, PaperRow, PaperTable
+from simulation.replay.papers.base import ANSWERS, NONE, WEIGHTS, PaperRow, PaperTable, others
 from studies.descriptions import SET_SIZE
 
 PAPER = "ImageCoDe (Krojer et al. 2022)"
 TAGS = "manual_annotation_valid.yaml"
 SPLITS = {"train": "train_data.json", "valid": "valid_data.json", "test": "test_data_unlabeled.json"}
 IMAGES, DESCRIPTIONS = 94_020, 21_202
+# The variants of baselines/README.md in McGill-NLP/imagecode, and the recipes that train those of CLIP.
+VARIANTS = {
+    "zero-shot": "",
+    "non-contrastive": "",
+    "+ContextBatch": "imagecode-context-batch",
+    "+ContextModule": "imagecode-context-module",
+    "+TemporalEmbeddings": "imagecode-temporal",
+}
 
 
 def tables(folder: Path) -> Iterator[PaperTable]:
@@ -27,10 +35,27 @@ def tables(folder: Path) -> Iterator[PaperTable]:
         PaperRow("Best model (test)", {"video": "20.9", "static": "59.4"}, needs=f"{WEIGHTS}, and labels of the test"),
     ]
     yield PaperTable(PAPER, "Accuracy of people and models", "the paper; of the test split, its abstract", rows)
-    others = [
+    yield _variants()
+    further = [
         PaperRow(what, needs=needs) for what, _, needs in NOT_COMPUTED if "people" not in what and "test" not in what
     ]
-    yield PaperTable(PAPER, "Other figures", "the paper", others)
+    yield PaperTable(PAPER, "Other figures", "the paper", further)
+    yield others(PAPER, "All but tables 1 and 2 and the accuracy of models")
+
+
+def _variants() -> PaperTable:
+    needs = "needs ImageCoDe's images, labels of the test split and"
+    rows = [
+        PaperRow(
+            f"CLIP {name}", needs=f"{needs} weights" + (f" (`train {recipe}` trains such a model)" if recipe else "")
+        )
+        for name, recipe in VARIANTS.items()
+    ]
+    rows.append(
+        PaperRow("ViLBERT and UNITER, all variants", needs=f"{needs} their weights (the platform does not train them)")
+    )
+    source = "baselines/README.md in McGill-NLP/imagecode"
+    return PaperTable(PAPER, "CLIP, ViLBERT and UNITER with more and more context", source, rows)
 
 
 def _sizes(folder: Path) -> PaperTable:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evaluation.benchmark_files import json_list
-from simulation.replay.papers.base import PaperRow, PaperTable
+from simulation.replay.papers.base import PaperRow, PaperTable, others
 from studies.importing.rococo import ALTERED, POLICIES
 
 PAPER = "RoCOCO (Park et al. 2024)"
@@ -28,6 +28,10 @@ def tables(folder: Path) -> Iterator[PaperTable]:
     rows.append(PaperRow("All others (also table 4: altered images)", needs=needs))
     source = "abstract of arXiv 2304.10727, version 5"
     yield PaperTable(PAPER, "Recall with altered captions and images", source, rows)
+    needs = "needs COCO's photos and weights (`train rococo` trains such a model)"
+    rows = [PaperRow("Semantic and visual contrastive loss", needs=needs)]
+    yield PaperTable(PAPER, "Recall after training with the paper's losses", source, rows)
+    yield others(PAPER, "All others")
 
 
 def _pool(file: Path, policy: str) -> PaperRow:

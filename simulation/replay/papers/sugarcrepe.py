@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evaluation.protocols import get_protocol
 from evaluation.protocols.sugarcrepe import MANIFEST
-from simulation.replay.papers.base import ANSWERS, WEIGHTS, PaperRow, PaperTable, percent
+from simulation.replay.papers.base import ANSWERS, WEIGHTS, PaperRow, PaperTable, others, percent
 
 PAPER = "SugarCrepe (Hsieh et al. 2023)"
 SUBTYPES = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
@@ -57,6 +57,10 @@ def tables(folder: Path) -> Iterator[PaperTable]:
     ]
     source = f"gpt-4v-results/readme.md of {REPOSITORY}, as percentages"
     yield PaperTable(PAPER, "GPT-4V (in the repository, after the paper)", source, rows)
+    needs = "needs texts and photos of those benchmarks, and weights of Vera, the grammar model and CLIP models"
+    rows = [PaperRow("Blind models against vision-language models", needs=needs)]
+    yield PaperTable(PAPER, "Earlier benchmarks", "abstract of the paper", rows)
+    yield others(PAPER, "All others")
 
 
 def _gpt_4v(order: str, published: str, found: Mapping[str, str]) -> PaperRow:

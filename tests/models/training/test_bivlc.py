@@ -1,5 +1,6 @@
 """The models of BiVLC's paper: their batches and losses, and detectors that predictions load."""
 
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -49,20 +50,36 @@ def test_the_loss_of_two_images_and_two_texts_is_openclips(base: str) -> None:
     assert loss.item() == pytest.approx(expected.item())
 
 
-def test_a_detectors_loss_and_outcomes_by_hand(base: str) -> None:
+def test_a_detectors_loss_and_outcomes_on_four_examples_by_hand(base: str) -> None:
     trainable = recipe_of(Plan("detector-text", base, "model")).load(base, 0, "cpu")
     # A layer that adds up the first two numbers, and 1.
     with torch.no_grad():
         trainable.head.weight.copy_(torch.tensor([[1.0, 1.0, *[0.0] * 14]]))
         trainable.head.bias.fill_(1.0)
-    texts = torch.zeros(4, 16)
-    texts[:, :2] = torch.tensor([[-3.0, 0.0], [0.0, -1.0], [2.0, -1.0], [-1.0, -1.0]])
-    batch = trainable.batch([PAIR, OTHER], random.Random(0))
-    # Log-odds of being synthetic: -2, 0, 2, -1; the first two are natural.
-    expected = np.mean([np.log1p(np.exp(-2)), np.log(2), np.log1p(np.exp(-2)), np.log1p(np.exp(1))])
-    assert trainable.losses(batch, None, texts)["cross-entropy"].item() == pytest.approx(expected, abs=1e-6)
+    texts = torch.zeros(8, 16)
+    texts[:, :2] = torch.tensor([[-3, 0], [0, -1], [-1, 1], [-2, 3], [2, -1], [-1, -1], [-4, 1], [0, 0]])
+    batch = trainable.batch([PAIR, OTHER, PAIR, OTHER], random.Random(0))
+    # Log-odds of being synthetic: -2, 0, 1, 2 of the natural ones, and 2, -1, -2, 1 of the synthetic ones.
+    terms = [math.log1p(math.exp(odds)) for odds in (-2, 0, 1, 2, -2, 1, 2, -1)]
+    assert trainable.losses(batch, None, texts)["cross-entropy"].item() == pytest.approx(sum(terms) / 8, abs=1e-6)
     # Odds of 1 round to natural.
-    assert list(trainable.outcomes(batch, None, texts)) == [True, True, True, False]
+    assert list(trainable.outcomes(batch, None, texts)) == [True, True, False, False, True, False, False, True]
+
+
+@pytest.mark.parametrize("recipe", ["detector-text", "detector-image"])
+def test_gradients_of_a_detector_are_those_of_differences(recipe: str, base: str) -> None:
+    trainable = recipe_of(Plan(recipe, base, "model")).load(base, 0, "cpu")
+    trainable.head.double()
+    batch = trainable.batch([PAIR, OTHER, PAIR, OTHER], random.Random(0))
+    torch.manual_seed(1)
+    vectors = torch.randn(8, 16, dtype=torch.float64, requires_grad=True)
+
+    def loss(vectors: Any, *weights: Any) -> Any:
+        seen = (None, vectors) if recipe == "detector-text" else (vectors, None)
+        return trainable.losses(batch, *seen)["cross-entropy"]
+
+    # The numbers of the layer are changed where they are.
+    assert torch.autograd.gradcheck(loss, [vectors, *trainable.head.parameters()])
 
 
 def test_two_images_and_two_texts_find_each_other_better_than_before(base: str, folder: Path) -> None:

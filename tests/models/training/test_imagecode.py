@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from PIL import Image
 
 from predictions.scorers import CannotLoad, NoPicture, scorer_of
 from predictions.scorers.context_module import make_module
+from training.batches import Batch
 from training.examples import Example
 from training.loop import Plan, recipe_of, train
+from training.recipes.base import Trainable
 
 COLOURS = ["red", "orange", "yellow", "green", "blue", "purple", "pink", "white", "grey", "black"]
 PICTURES = {colour: Image.new("RGB", (48, 48), colour) for colour in COLOURS}
@@ -46,6 +49,67 @@ def test_the_loss_of_a_set_by_hand(base: str) -> None:
     # A tie is wrong.
     images[3] = images[2]
     assert list(trainable.outcomes(batch, images, texts)) == [False]
+
+
+def four_sets(trainable: Trainable) -> Batch:
+    """Return a batch of four sets with different targets, of which the second and the fourth are videos."""
+    return trainable.batch(
+        [Example(str(n), tuple("abcdefghij"), ("text",), 2 * n, ordered=n % 2 == 1) for n in range(4)],
+        random.Random(0),
+    )
+
+
+def in_double_precision(recipe: str, base: str, **options: float) -> Trainable:
+    trainable = recipe_of(Plan(recipe, base, "model", options)).load(base, 0, "cpu")
+    for module in trainable.modules.values():
+        module.double()
+    return trainable
+
+
+def test_the_loss_of_the_context_module_on_four_sets_by_hand(base: str) -> None:
+    """It is the sum over the sets, which makes no difference for a single one."""
+    trainable = in_double_precision("imagecode-context-module", base, **SMALL, scale=3.0)
+    with torch.no_grad():
+        # The layer returns nothing, so a logit is the first number of the product of image and text, times the scale.
+        trainable.head.layers.layers[0].norm2.weight.zero_()
+        trainable.head.predict.weight.zero_()
+        trainable.head.predict.weight[0, 0] = 1
+        trainable.head.predict.bias.zero_()
+    # The texts lie on the first axis; image n of a set has the cosine 0, and the targets 1, 1/2, 0 and -1.
+    texts, images = torch.zeros(4, 16).double(), torch.zeros(4, 10, 16).double()
+    texts[:, 0] = 1
+    images[..., 1] = 1
+    for number, cosine in enumerate([1, 0.5, 0, -1]):
+        images[number, 2 * number, :2] = torch.tensor([cosine, (1 - cosine**2) ** 0.5], dtype=torch.float64)
+    expected = sum(np.log(np.exp(3 * cosine) + 9) - 3 * cosine for cosine in [1, 0.5, 0, -1])
+    found = trainable.losses(four_sets(trainable), images.reshape(40, 16), texts)["cross-entropy"].item()
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_gradients_of_context_batch_are_those_of_differences(base: str) -> None:
+    trainable = in_double_precision("imagecode-context-batch", base)
+    torch.manual_seed(1)
+    given = [torch.randn(rows, 16, dtype=torch.float64, requires_grad=True) for rows in (40, 4)]
+    scale = trainable.towers.model.logit_scale
+
+    def loss(images: Any, texts: Any, scale: Any) -> Any:
+        return trainable.losses(four_sets(trainable), images, texts)["cross-entropy"]
+
+    # The scale is changed where it is.
+    assert torch.autograd.gradcheck(loss, [*given, scale])
+
+
+@pytest.mark.parametrize("recipe", ["imagecode-context-module", "imagecode-temporal"])
+def test_gradients_of_the_context_module_are_those_of_differences(recipe: str, base: str) -> None:
+    trainable = in_double_precision(recipe, base, layers=1, heads=2, intermediate=2, dropout=0.0, scale=2.0)
+    torch.manual_seed(1)
+    given = [torch.randn(rows, 16, dtype=torch.float64, requires_grad=True) for rows in (40, 4)]
+
+    def loss(images: Any, texts: Any, *weights: Any) -> Any:
+        return trainable.losses(four_sets(trainable), images, texts)["cross-entropy"]
+
+    # The numbers of the module are changed where they are.
+    assert torch.autograd.gradcheck(loss, [*given, *trainable.head.parameters()])
 
 
 def test_the_module_adds_its_input_and_the_places_of_ordered_sets_by_hand() -> None:

@@ -1,6 +1,7 @@
 """The loop: seeds, checkpoints, memory, early stop, and what cannot be trained."""
 
 import json
+import math
 import os
 import re
 import resource
@@ -22,11 +23,13 @@ from predictions.feeder import NoPicture
 from predictions.scorers import scorer_of
 from predictions.scorers.torch_models import digest_of_weights
 from tests.models.test_hf import save_clip, save_siglip
+from tests.models.test_open_clip import save_open_clip
 from tests.models.training.conftest import drawn
 from training.__main__ import main
-from training.checkpoints import BEST, CHECKPOINT, read_file, write_file
+from training.checkpoints import BEST, CHECKPOINT, read_file, write_file, write_folder
 from training.examples import Example, ExampleFile, write_examples
 from training.loop import CannotTrain, Plan, Progress, Result, TrainingCancelled, train
+from training.steps import Stepper
 from training.towers import OpenClipTowers
 
 # Two epochs of two steps.
@@ -42,15 +45,36 @@ def plan(base: str, **options: Any) -> Plan:
 
 
 def run(plan: Plan, folder: Path, validation: int = 0, **given: Any) -> tuple[Result, list[Progress]]:
+    """Train, and return the result with the reports of steps."""
     reports: list[Progress] = []
     result = train(plan, SOME, EXAMPLES[:validation], PICTURES.__getitem__, folder, reports.append, **given)
-    return result, reports
+    return result, [each for each in reports if not each.phase]
+
+
+TAKEN: list[int] = []
+
+
+@pytest.fixture(autouse=True)
+def _checkpoints_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of a tiny model take less time than ten times the writing of its checkpoint."""
+    monkeypatch.setattr("training.loop.SHARE_OF_CHECKPOINTS", math.inf)
+
+
+@pytest.fixture(autouse=True)
+def _count_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    step = Stepper.step
+
+    def count(self: Stepper, number: int, loaded: Any) -> Any:
+        TAKEN.append(number)
+        return step(self, number, loaded)
+
+    monkeypatch.setattr(Stepper, "step", count)
 
 
 def after(steps: int, act: Callable[[], bool]) -> Callable[[], bool]:
-    """Return an `is_cancelled` that acts before the step after so many."""
-    calls = iter(range(steps))
-    return lambda: False if next(calls, None) is not None else act()
+    """Return an `is_cancelled` that acts once so many steps were taken from now on."""
+    begun = len(TAKEN)
+    return lambda: len(TAKEN) >= begun + steps and act()
 
 
 def assert_same_weights(one: Result, other: Result, base: str) -> None:
@@ -153,6 +177,142 @@ def test_a_best_model_from_after_the_last_checkpoint_stays_the_best(base: str, f
     assert (again.weights, again.best_step, again.curve) == (whole.weights, whole.best_step, whole.curve)
 
 
+FOUND = "finding nearest images, 8 of 8 images"
+
+
+class CancelIn:
+    """A `report` and an `is_cancelled` that cancel a training while it does something between steps."""
+
+    def __init__(self, phase: str) -> None:
+        self.phase, self.seen = phase, list[str]()
+
+    def report(self, progress: Progress) -> None:
+        self.seen.append(progress.phase)
+
+    def is_cancelled(self) -> bool:
+        return any(phase.startswith(self.phase) for phase in self.seen)
+
+
+def test_a_training_is_cancelled_while_it_searches_the_nearest_images(
+    base: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.loop.REPORT_SECONDS", 0)
+    monkeypatch.setattr("training.batches.usual_batch", lambda device: 3)
+    for phase, seen in (
+        ("embedding", ["embedding images, 3 of 8 images"]),
+        ("finding", [*(f"embedding images, {done} of 8 images" for done in (3, 6, 8)), FOUND]),
+    ):
+        cancel = CancelIn(phase)
+        with pytest.raises(TrainingCancelled, match="cancelled after step 0"):
+            train(plan(base), SOME, [], PICTURES.__getitem__, folder, cancel.report, cancel.is_cancelled)
+        assert cancel.seen == seen
+    assert not folder.exists()
+
+
+def test_a_training_that_is_cancelled_while_it_validates_validates_when_it_goes_on(
+    base: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.loop.REPORT_SECONDS", 0)
+    monkeypatch.setattr("training.loop.usual_batch", lambda device: 3)
+    seldom = replace(plan(base), checkpoint_steps=1000)
+    whole, _ = run(seldom, tmp_path / "whole", validation=8)
+    cancel = CancelIn("validating")
+    given = (seldom, SOME, EXAMPLES[:8], PICTURES.__getitem__, folder)
+    with pytest.raises(TrainingCancelled, match="cancelled after step 2"):
+        train(*given, cancel.report, cancel.is_cancelled)
+    assert cancel.seen[-1] == "validating, 3 of 8 examples"
+    resumed, _ = run(seldom, folder, validation=8)
+    assert (resumed.weights, resumed.score, resumed.curve) == (whole.weights, whole.score, whole.curve)
+
+
+def test_a_slow_training_has_checkpoints_by_time(base: str, folder: Path) -> None:
+    for minutes, step in ((60, None), (0, 3)):
+        seldom = replace(plan(base), checkpoint_steps=1000, checkpoint_minutes=minutes)
+
+        def fail() -> bool:
+            raise ConnectionError
+
+        with pytest.raises(ConnectionError):
+            run(seldom, folder, validation=8, is_cancelled=after(3, fail))
+        kept = read_file(folder / CHECKPOINT)
+        assert (None if kept is None else kept["state"]["step"]) == step
+
+
+@pytest.mark.parametrize(
+    ("steps", "minutes", "expected"),
+    [
+        # The first is due at once; 10 seconds after it, three steps have passed.
+        (1000, 0, [1, 4, 7]),
+        (1, 60, [1, 4, 7]),
+        (2, 60, [2, 5, 8]),
+        (3, 60, [3, 6]),
+        (4, 60, [4, 8]),
+        (1000, 60, []),
+    ],
+)
+def test_checkpoints_take_a_tenth_of_the_time_at_most(
+    steps: int, minutes: int, expected: list[int], base: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Writing one takes a second here by the clock, a step four, and nothing else takes time."""
+    monkeypatch.setattr("training.loop.SHARE_OF_CHECKPOINTS", 0.1)
+    clock, written = [0.0], list[int]()
+    monkeypatch.setattr("training.loop.monotonic", lambda: clock[0])
+
+    def write(path: Path, content: Any) -> None:
+        clock[0] += 1
+        written.append(content["state"]["step"])
+
+    def pass_time() -> bool:
+        clock[0] += 4
+        return False
+
+    monkeypatch.setattr("training.loop.write_file", write)
+    often = replace(plan(base, epochs=4, nearest=0), checkpoint_steps=steps, checkpoint_minutes=minutes)
+    run(often, folder, is_cancelled=pass_time)
+    assert written == expected
+
+
+def test_a_base_that_changed_under_its_name_is_refused(tmp_path: Path) -> None:
+    file = save_open_clip(tmp_path / "base")
+    base = f"open_clip:tiny-test/{file}"
+    before = scorer_of(base).identity.weights
+    folder = tmp_path / "trained"
+    with pytest.raises(TrainingCancelled):
+        run(plan(base), folder, is_cancelled=after(1, lambda: True))
+    saved = torch.load(file, weights_only=True)
+    halved = {name: numbers / 2 for name, numbers in saved["state_dict"].items()}
+    torch.save(saved | {"state_dict": halved}, file)
+    after_all = scorer_of(base).identity.weights
+    with pytest.raises(CannotTrain) as refused:
+        run(plan(base), folder)
+    assert str(refused.value) == (
+        f"The base model {base} is no longer what this training began with: its weights were {before[:12]}, and are "
+        f"{after_all[:12]}. Put the earlier weights back and resume, or train from the new ones under another name."
+    )
+    torch.save(saved, file)
+    assert run(plan(base), folder)[0].base_weights == before
+
+
+def test_a_checkpoint_of_an_earlier_version_does_not_tell_the_weights_of_its_base(base: str, folder: Path) -> None:
+    with pytest.raises(TrainingCancelled):
+        run(plan(base), folder, is_cancelled=after(1, lambda: True))
+    kept = read_file(folder / CHECKPOINT)
+    assert kept is not None
+    del kept["identity"]["base weights"], kept["state"]["validated"]
+    write_file(folder / CHECKPOINT, kept)
+    assert run(plan(base), folder)[1][0].sentences == ["The training goes on from step 1."]
+
+
+def test_a_training_shorter_than_its_warm_up_says_so_before_the_first_step(base: str, folder: Path) -> None:
+    """Four steps of sixteen: a quarter of the rate."""
+    result, reports = run(plan(base, warmup_steps=16, nearest=0), folder)
+    assert (reports[0].step, reports[0].sentences) == (0, result.sentences)
+    assert result.sentences == [
+        "This training has 4 steps, fewer than the 16 of warmup_steps: its highest learning rate is 0.00025, and not "
+        "0.001, as in OpenCLIP. Choose fewer warmup_steps, or more epochs."
+    ]
+
+
 def test_a_cancelled_training_loses_no_step(base: str, folder: Path, tmp_path: Path) -> None:
     seldom = replace(plan(base), checkpoint_steps=1000)
     whole, _ = run(seldom, tmp_path / "whole")
@@ -171,8 +331,28 @@ def test_the_folder_of_another_training_is_refused(base: str, folder: Path) -> N
         run(replace(plan(base), seed=1), folder)
 
 
+# As torch raises them: on a GPU; on a CPU its allocator on Linux and on Windows, C++, oneDNN, and Python.
+SHORT_MEMORY = (
+    torch.cuda.OutOfMemoryError(),
+    RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+        "allocate 6576668672 bytes. Error code 12 (Cannot allocate memory)"
+    ),
+    RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:80] data. DefaultCPUAllocator: not enough memory: you tried to allocate "
+        "6576668672 bytes."
+    ),
+    RuntimeError("std::bad_alloc"),
+    MemoryError("std::bad_alloc"),
+    RuntimeError("could not create a primitive"),
+    RuntimeError("could not create a memory object"),
+    MemoryError(),
+)
+
+
+@pytest.mark.parametrize("error", SHORT_MEMORY, ids=lambda error: str(error)[-30:])
 def test_a_batch_that_does_not_fit_is_halved_with_the_same_loss(
-    base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    error: Exception, base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     linear = plan(base, **LINEAR)
     whole, _ = run(linear, tmp_path / "whole", validation=8)
@@ -181,7 +361,7 @@ def test_a_batch_that_does_not_fit_is_halved_with_the_same_loss(
     def short_of_memory(self: OpenClipTowers, pixels: Any) -> Any:
         seen.append(len(pixels))
         if len(pixels) > 2:
-            raise torch.cuda.OutOfMemoryError
+            raise error
         return embed(self, pixels)
 
     monkeypatch.setattr(OpenClipTowers, "embed_images", short_of_memory)
@@ -199,11 +379,37 @@ def test_a_batch_that_does_not_fit_is_halved_with_the_same_loss(
 
 
 def test_a_device_too_small_for_one_image(base: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(self: OpenClipTowers, pixels: Any) -> Any:
-        raise torch.cuda.OutOfMemoryError
-
-    monkeypatch.setattr(OpenClipTowers, "embed_images", never)
+    """A pebibyte fits into no address space, so torch's own error is raised."""
+    monkeypatch.setattr(OpenClipTowers, "embed_images", lambda self, pixels: torch.empty(2**50))
     with pytest.raises(CannotTrain, match="too small for a single image or text"):
+        run(plan(base, nearest=0), folder)
+
+
+@pytest.mark.parametrize("error", SHORT_MEMORY, ids=lambda error: str(error)[-30:])
+@pytest.mark.parametrize("where", ["open_clip.create_model_and_transforms", "torch.nn.Module.to"])
+def test_a_base_model_that_does_not_fit(
+    where: str, error: Exception, base: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While its weights are read, and while they are moved to the device."""
+
+    def short_of_memory(*_: Any, **__: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(where, short_of_memory)
+    with pytest.raises(CannotTrain, match=r"too small to load open_clip:tiny-test/.*\. Use a larger device"):
+        run(plan(base), folder)
+
+
+def test_an_operation_that_the_device_cannot_do_is_no_lack_of_memory(
+    base: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentence = "could not create a primitive descriptor for a matmul primitive"
+
+    def refuse(self: OpenClipTowers, pixels: Any) -> Any:
+        raise RuntimeError(sentence)
+
+    monkeypatch.setattr(OpenClipTowers, "embed_images", refuse)
+    with pytest.raises(RuntimeError, match=sentence):
         run(plan(base, nearest=0), folder)
 
 
@@ -217,7 +423,8 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_checkpoint(
 
     monkeypatch.setattr(OpenClipTowers, "embed_texts", broken)
     sentence = (
-        r"The loss of step 3 is not a number \(contrastive nan, loss nan\)\. Train again with a lower learning_rate"
+        r"The loss of step 3 is not a number \(contrastive nan, loss nan\)\. Train again with a lower learning_rate "
+        r"than [0-9.e-]+\. The last checkpoint stays\."
     )
     with pytest.raises(CannotTrain, match=sentence):
         run(plan(base), folder)
@@ -246,6 +453,17 @@ def test_a_full_disk_leaves_the_last_checkpoint(base: str, folder: Path, tmp_pat
         run(plan(base), folder)
     assert [path.name for path in folder.iterdir()] == [CHECKPOINT]
     assert run(plan(base), folder)[0].weights == whole.weights
+
+
+def test_a_full_disk_has_no_part_of_a_model_of_transformers(tmp_path: Path) -> None:
+    path = tmp_path / "trained" / "clip"
+
+    def write(folder: Path) -> None:
+        save_clip(folder)
+
+    with disk_of(10_000), pytest.raises(CannotTrain, match=r"clip cannot be written to .*\(File too large\)\. Free"):
+        write_folder(path, write)
+    assert not list(path.parent.iterdir())
 
 
 def test_a_damaged_checkpoint(base: str, folder: Path) -> None:
@@ -418,7 +636,7 @@ def test_several_processes_train_as_one_does(
         here = {"WORLD_SIZE": "2", "RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": "2"}
         os.environ.update(here | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
         result, reports = run(linear, folder, validation=9)
-        assert len(reports) == (0 if rank else 4)
+        assert bool(reports) == (rank == 0)
         assert result.spec == f"open_clip:tiny-test/{folder / 'tiny.pt'}"
 
     children = [in_child(partial(work, rank)) for rank in range(2)]

@@ -7,11 +7,13 @@ from threading import current_thread
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
-from PIL import Image
+from PIL import Image, ImageOps
 
 from predictions.feeder import NoPicture
 from predictions.image_sets import videos
 from predictions.image_sets.embeddings import (
+    GAINS,
+    WINDOWS,
     ColourAndGradient,
     ModelEmbedding,
     NoEmbedding,
@@ -33,6 +35,39 @@ def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def plain(*colour: int) -> Image.Image:
     return Image.new("RGB", (30, 20), colour)
+
+
+def test_vectors_of_altered_images_are_those_of_images_that_were_altered() -> None:
+    drawn = [ball(20), ball(90)]
+    embedding = ColourAndGradient()
+    vectors = embedding.embed(drawn)
+    mirrored = embedding.embed([ImageOps.mirror(each) for each in drawn])
+    assert distances(embedding.mirrored(vectors), mirrored).diagonal().max() < 2e-3
+    assert distances(vectors, mirrored).diagonal().min() > 0.02
+    # Darker by half, around the middle of the range, and in grey.
+    grey = embedding.embed([each.convert("L").point(lambda level: 96 + level // 2).convert("RGB") for each in drawn])
+    levelled, levelled_grey = embedding.levelled(vectors), embedding.levelled(grey)
+    assert distances(levelled, levelled_grey).diagonal().max() < 2e-3
+    assert distances(vectors, grey).diagonal().min() > 0.02
+    assert distances(embedding.layout(vectors), embedding.layout(grey)).diagonal().max() < 2e-3
+    assert np.linalg.norm(embedding.layout(vectors), axis=1) == pytest.approx([1, 1], abs=1e-3)
+    black = embedding.levelled(embedding.embed([plain(128, 128, 128)]))
+    assert np.isfinite(black).all()
+
+
+def test_windows_begin_with_the_whole_image_and_brighter_ones_lose_their_brightest_places() -> None:
+    drawn = [ball(20), ball(90)]
+    embedding = ColourAndGradient()
+    windows = embedding.windows(drawn)
+    # 1 + 4 + 9 + 16 + 25
+    assert windows.shape == (2, 55, 192)
+    assert np.array_equal(windows[:, 0], embedding.layout(embedding.embed(drawn)))
+    assert WINDOWS[1] == pytest.approx((0, 0, 0.08, 0.08))
+    width, height = drawn[1].size
+    first = drawn[1].crop((0, 0, round(0.92 * width), round(0.92 * height)))
+    assert np.array_equal(windows[1, 1], embedding.layout(embedding.embed([first]))[0])
+    twice = embedding.embed([plain(200, 100, 0).point(lambda level: min(255, round(level * GAINS[1])))])
+    assert np.array_equal(embedding.brighter([plain(200, 100, 0)])[0, 1], twice[0])
 
 
 def test_a_picture_has_the_models_vector_at_length_one() -> None:

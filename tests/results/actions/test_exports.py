@@ -161,8 +161,8 @@ def test_rows_are_streamed_with_a_constant_number_of_reads_per_chunk(
     study: Study, folder: Path, django_assert_num_queries: Any
 ) -> None:
     exported(study, "responses", folder)
-    # Who is still nameless, the count, the names, the sittings, the rows.
-    with django_assert_num_queries(5):
+    # Who is still nameless, the count, the names, the sittings, their consents (2), who found descriptions, the rows.
+    with django_assert_num_queries(8):
         exported(study, "responses", folder)
 
 

@@ -22,6 +22,7 @@ from tests.results.exporting.test_formats import INSTANCE, SHA_A, SHA_B, SHA_C
 COLUMNS = [
     *("image", "caption", "negative_caption", "negative_image", "type", "subtype"),
     *("key", "simulated", "item", "captions", "other_images", "pair_roles", "target", "fields"),
+    *("soft_labels", "posterior", "posterior_method", "difficulty"),
 ]
 
 

@@ -71,6 +71,13 @@ def test_what_models_said_of_an_instance_leaves_with_it() -> None:
     ]
 
 
+def test_how_many_found_a_description_is_unknown_once_one_of_them_has_gone() -> None:
+    written = [replace(given("A-BEN", ""), response=f"response-{n}", retrievers=3, found=2) for n in (7, 8)]
+    changed = Changes(votes={("find", "17/retrieve/response-7"): {"image_3": 1}})
+    left = remaining_rows([("responses", row) for row in written], changed, workers={"A-ANN"}, above={})
+    assert [(row.retrievers, row.found) for _, row in left if isinstance(row, GivenResponse)] == [(None, None), (3, 2)]
+
+
 def accepted(key: str) -> AcceptedInstance:
     return replace(INSTANCE, key=key, task=key, study="step-4")
 

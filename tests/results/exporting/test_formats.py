@@ -139,6 +139,10 @@ def test_jsonl_holds_the_instance_exactly_as_stored() -> None:
         },
         "target": "",
         "fields": "",
+        "soft_labels": {"candidate-2": 1.0},
+        "posterior": {},
+        "posterior_method": "",
+        "difficulty": None,
     }
 
 
@@ -230,6 +234,10 @@ def test_responses_begin_with_task_worker_label() -> None:
         "writing_paused_ms": "",
         "writing_from_first_key_ms": "",
         "response": "",
+        "retrievers": "",
+        "found": "",
+        "consent_version": "",
+        "consents": "",
     }
 
 

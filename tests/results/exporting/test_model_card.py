@@ -34,6 +34,7 @@ CARD = ModelCard(
     base="hf:openai/clip-vit-base-patch32",
     spec="hf:trained:vases-trohn-text",
     weights="d26faefd4fad",
+    base_weights="e" * 64,
     data=TrainingData(
         name="vases v1.0",
         examples={"training": 9000, "validation": 1000},
@@ -102,6 +103,9 @@ def test_unknown_facts_are_left_out_of_the_metadata() -> None:
         "| imported captions | accuracy | 7,512 | 84.66 |  |  |  |  |",
         "Where people have no score, nobody was asked these questions.",
         "| Data | vases v1.0 |",
+        "| Base model | `hf:openai/clip-vit-base-patch32` |",
+        f"| Weights of the base model | `{'e' * 64}` |",
+        "| Weights | `d26faefd4fad` |",
         f"| SHA-256 of the release | `{'c' * 64}` |",
         f"| Examples for training | 9,000, SHA-256 of the file `{'a' * 64}` |",
         "leak counts in each of them.",

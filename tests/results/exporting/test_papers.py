@@ -103,6 +103,10 @@ def test_decisions_leave_with_rule_and_version() -> None:
             "decided_at": "2026-11-20T12:00:00.250Z",
             "simulated": "false",
             "key": "17",
+            "soft_labels": '{"candidate-2": 1.0, "none": 0.0}',
+            "posterior": "{}",
+            "posterior_method": "",
+            "difficulty": "",
         }
     ]
 

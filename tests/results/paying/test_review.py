@@ -10,12 +10,13 @@ from annotation.models import Payment, Session, SessionState, Submission
 from annotation.recruitment.prolific import bodies
 from tests.annotation.paying.stage import Stage, stage
 from tests.annotation.test_rejection_rules import MESSAGE
+from tests.checking import fail_instructions
 from tests.factories import make_member
 from tests.pages import signed_in, words_of
 from tests.prolific import CODES
 
 PAGE = "/studies/vases/birds-step-3/review/"
-QUERIES = 21
+QUERIES = 22
 State = Payment.State
 PART = bodies.CompletionCode(code="CPART1XY", code_type="OTHER", actor="researcher", actions=(bodies.PayInPart(),))
 
@@ -116,20 +117,23 @@ def test_somebody_is_asked_to_return(paying: Stage, owner: Client) -> None:
 
 def test_a_rejection_is_checked_then_shown_again_and_then_sent(paying: Stage, owner: Client) -> None:
     reject = f"{page_of(paying)}reject/"
-    typed = {"category": "FAILED_CHECK", "message": MESSAGE, "failed_checks": "1"}
+    fail_instructions(paying.sessions[0], 1)
+    typed = {"category": "FAILED_CHECK", "message": MESSAGE}
     page = owner.post(reject, {**typed, "sure": "1"})
-    assert "At least 2 attention checks must have failed." in words_of(page)
+    assert "At least 2 attention checks must have failed. Failed instruction checks: 1." in words_of(page)
     assert MESSAGE in words_of(page)
-    page = owner.post(reject, {**typed, "failed_checks": "2"})
+    fail_instructions(paying.sessions[0], 1)
+    page = owner.post(reject, typed)
+    assert "Failed instruction checks: 2 of 2" in words_of(page)
     assert (page.status_code, "Reject submission" in words_of(page)) == (200, True)
     assert paying.local.status(paying.ids[0]) == "AWAITING REVIEW"
-    page = owner.post(reject, {**typed, "failed_checks": "2", "sure": "1"}, follow=True)
+    page = owner.post(reject, {**typed, "sure": "1"}, follow=True)
     assert "is rejected." in words_of(page)
     assert paying.local.status(paying.ids[0]) == "REJECTED"
 
 
 def test_an_owner_undoes_a_rejection_after_a_confirmation(paying: Stage, owner: Client) -> None:
-    sent = {"category": "FAILED_CHECK", "message": MESSAGE, "failed_checks": "2", "sure": "1"}
+    sent = {"category": "LOW_EFFORT", "message": MESSAGE, "looked": "1", "sure": "1"}
     owner.post(f"{page_of(paying)}reject/", sent)
     assert "Undo rejection..." in words_of(owner.get(page_of(paying)))
     page = owner.post(page_of(paying), {"do": "undo"})
@@ -154,7 +158,7 @@ def test_a_moment_at_which_nothing_was_ordered_shows_nothing(paying: Stage, owne
 
 def test_a_rejection_that_prolific_refuses_keeps_what_was_typed(paying: Stage, owner: Client) -> None:
     paying.local.play("return", submission=paying.ids[0])
-    sent = {"category": "FAILED_CHECK", "message": MESSAGE, "failed_checks": "2", "sure": "1"}
+    sent = {"category": "LOW_EFFORT", "message": MESSAGE, "looked": "1", "sure": "1"}
     page = owner.post(f"{page_of(paying)}reject/", sent)
     assert page.status_code == 409
     assert "This is not possible while the submission is RETURNED." in words_of(page)
@@ -251,7 +255,7 @@ def test_who_lost_the_place_stays_listed_until_somebody_is_paid(paying: Stage, o
 @pytest.mark.parametrize("state", [SessionState.NO_CONSENT, SessionState.WAITED, SessionState.FAILED_CHECKS])
 def test_nobody_is_rejected_who_was_let_go(paying: Stage, owner: Client, state: str) -> None:
     Session.objects.filter(pk=paying.sessions[0].pk).update(state=state)
-    sent = {"category": "NO_CODE", "message": MESSAGE, "failed_checks": "2", "looked": "1", "sure": "1"}
+    sent = {"category": "NO_CODE", "message": MESSAGE, "looked": "1", "sure": "1"}
     page = owner.post(f"{page_of(paying)}reject/", sent)
     assert (page.status_code, "Ask them to return." in words_of(page)) == (409, True)
     assert paying.local.status(paying.ids[0]) == "AWAITING REVIEW"

@@ -1,8 +1,11 @@
 """The questions on which people and all models part, counted by hand (tests/results/parting.py)."""
 
 import pytest
+from django.db import connection
 
 from predictions.models import Model, Prediction
+from results.actions.cached_statistics import compute_now
+from results.models import KeptNumbers
 from results.queries.instances.human_model_disagreement import (
     Line,
     disagreement_page,
@@ -13,7 +16,8 @@ from results.reports.facts import Way
 from results.reports.sections.human_model_disagreement import all_models_disagree, disagreement_table, way_of_people
 from studies.models import Project, Purpose, Question, Study
 from tests.databases import kept
-from tests.factories import make_project
+from tests.factories import NOON, make_project
+from tests.plans import rows_read
 from tests.removing import withdraw
 from tests.results.parting import make_parting_project
 
@@ -183,3 +187,17 @@ def test_the_page_tells_what_each_side_said(project: Project) -> None:
     wrong.update(scores={"caption": 0.5, "negative_caption": 0.5})
     line = lines(project)["people", "row-8"]
     assert ([each.models for each in line.choices], line.others) == ([[], []], ["CLIP"])
+
+
+def test_stored_figures_lead_to_the_same_questions_without_reading_others(project: Project) -> None:
+    assert human_model_disagreements(project, by_figures=True) == []
+    compute_now(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
+    assert human_model_disagreements(project, by_figures=True) == human_model_disagreements(project)
+    again = project.studies.get(slug="again")
+    assert human_model_disagreements(project, again, by_figures=True) == human_model_disagreements(project, again)
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite does not say how many rows it reads.")
+def test_stored_figures_without_a_disagreement_leave_no_answer_to_read(project: Project) -> None:
+    assert rows_read(lambda: human_model_disagreements(project))["annotation_response"] > 0
+    assert rows_read(lambda: human_model_disagreements(project, by_figures=True))["annotation_response"] == 0

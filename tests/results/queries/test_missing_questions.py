@@ -9,7 +9,8 @@ from results.queries.instances.missing_questions import missing_questions
 from studies.actions.projects.datasets import set_dataset
 from studies.actions.studies import change_state
 from studies.models import Instance, Project, Study, StudyState
-from tests.factories import NOON, TESTS, make_instance
+from tests.checking import CHECKS
+from tests.factories import NOON, TESTS, launch_study, make_instance, make_project
 from tests.pages import words_of
 from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
@@ -60,3 +61,14 @@ def test_what_was_lost_before_or_is_asked_about_needs_no_reason(project: Project
 def test_an_instance_and_its_card_say_why_it_is_not_asked_about(client: Client) -> None:
     for address in ("/projects/vases/instances/vase-3/", "/projects/vases/instances/?state=not-asked"):
         assert "It is used as a practice question." in words_of(client.get(address))
+
+
+@pytest.mark.django_db
+def test_gold_of_a_study_is_not_said_to_be_left_out() -> None:
+    project = make_project()
+    for number in range(34):
+        make_instance(project, f"vase-{number}")
+    study = launch_study(project, checks=CHECKS, surveys={"size": 30})
+    set_dataset(project=project, studies=[study], by=TESTS, now=NOON)
+    gold = "It is asked about as a gold question, and answers to those do not count."
+    assert why(project, "vase-0") == [(study.slug, gold)]

@@ -5,7 +5,7 @@ from django.test import Client
 
 from annotation.actions.arriving.draw_questions import UNDO
 from annotation.actions.launching.complete_study import note_completed
-from annotation.models import ProlificStudy, Submission
+from annotation.models import ProlificStudy, SessionFlag, Submission
 from results.actions.releases import freeze_release, prepare_release
 from results.exporting.dataset_card import About
 from results.queries.studies.next_steps import Todo, next_steps
@@ -23,7 +23,7 @@ from studies.actions.projects.projects import archive_project
 from studies.actions.studies import change_state, create_study
 from studies.models import Import, InstanceImage, Project, Study, StudyState, Upload
 from tests.factories import CONTACT, NOON, TESTS, make_project
-from tests.removing import exclude, reopen
+from tests.removing import exclude, reopen, withdraw
 from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +46,24 @@ def steps(project: Project) -> Steps:
         releases=project.releases.exclude(file="").count(),
     )
     return [(step.todo.value, step.study.slug if step.study else "", step.number) for step in found]
+
+
+def test_flagged_sessions_are_to_review_until_somebody_has_or_their_person_withdraws(
+    client: Client, researcher: User
+) -> None:
+    study = open_study(project_of(researcher), STEP_3 | {"answers": 3})
+    for person in ("ann", "ben"):
+        session = sit_through(study, person, by_key(vase_0="candidate-0"))
+        SessionFlag.objects.create(session=session, rule="hidden_tab", evidence={}, found_at=NOON)
+        SessionFlag.objects.create(session=session, rule="too_odd", evidence={}, found_at=NOON)
+    assert ("review flags", "step-3", 2) in steps(study.project)
+    client.force_login(researcher)
+    assert "2 sessions of step-3 are flagged as possibly careless." in text_of(client, "/projects/vases/")
+    assert "flagged sessions to review: 2" in text_of(client, "/")
+    SessionFlag.objects.filter(session=session).update(verdict="dismissed", reviewed_at=NOON)
+    assert ("review flags", "step-3", 1) in steps(study.project)
+    withdraw(study.project, "ann")
+    assert not [todo for todo, *_ in steps(study.project) if todo == "review flags"]
 
 
 def test_pictures_that_have_not_come_stand_before_the_study_that_is_not_there_yet(

@@ -13,11 +13,11 @@ from annotation.actions.answering import advance_session, responses
 from annotation.actions.ending import platform_outcome
 from annotation.models import Session, SessionState
 from annotation.session_pay import compute_pay
+from annotation.simulation_ids import REPLAY_PROVIDER
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.queries.people.payments_due import PersonOwed, all_amounts_due
 from results.queries.reports.report_rows import study_outline
-from results.simulated import REPLAY_PROVIDER
 from studies.design import Design, read_design
 from studies.models import CompletionCode, Study
 from tests.annotation.test_live_sessions import find, led_on, write
@@ -81,7 +81,11 @@ def test_each_ending_is_paid_by_the_study_file(state: str, answers: int, items: 
 
 def test_a_researcher_decides_where_the_study_file_says_so_or_nobody_is_at_fault() -> None:
     states = [state.value for state in SessionState]
-    always, by_code = {"left_out", "withdrawn", "stopped"}, design(MONEY, "{stopped: code, time_over: code}")
+    # Whoever has answered and declines a changed consent text has worked.
+    always, by_code = (
+        {"left_out", "withdrawn", "stopped", "no_consent"},
+        design(MONEY, "{stopped: code, time_over: code}"),
+    )
     assert {state for state in states if compute_pay(state, 1, design(MONEY)).to_decide} == always
     assert {state for state in states if compute_pay(state, 1, by_code).to_decide} == always | {"given_up", "lapsed"}
 

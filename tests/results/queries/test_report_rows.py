@@ -144,7 +144,7 @@ def test_mismatched_predictions_are_counted_with_their_problem_and_nowhere_else(
 def test_as_many_queries_for_many_questions_as_for_few(instances: int, django_assert_num_queries: Any) -> None:
     project = make_pipeline_project(instances)
     answer_all(arrive_at_work(launch_study(project, instances=instances), "ann"), "candidate-0")
-    with django_assert_num_queries(24):
+    with django_assert_num_queries(25):
         project_facts(project)
 
 

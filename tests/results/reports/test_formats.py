@@ -56,7 +56,7 @@ def written(format: str, report: Report = REPORT) -> str:
         (0.9040, "share", "90.40"),
         (0.125, "coefficient", "0.13"),
         (-0.001, "coefficient", "0.00"),
-        (0.0004, "p", "< 0.001"),
+        (0.0004, "p", "<\N{NO-BREAK SPACE}0.001"),
         (0.0215, "p", "0.022"),
         (Decimal("1234.5"), "money", "1,234.50"),
         (Range(0.84, 0.955), "share", "84.00–95.50"),

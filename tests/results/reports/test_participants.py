@@ -22,7 +22,3 @@ def test_people_are_compared_over_all_studies_and_kinds() -> None:
     assert (ben.answers, ben.agreement, ben.right, ben.right_range, ben.seconds) == (2, 0.5, None, None, None)
     # Wilson's of 1 of 2: half a width of z / 2 / sqrt(2 + z^2) on either side of 0.5.
     assert ann.agreement_range == pytest.approx((0.0945, 0.9055), abs=5e-5)
-    assert not ann.position_bias
-    # Always the first of four places, on 20 questions.
-    habit = [replace(ANN, question=n, instance=n, position=0, positions=4) for n in range(20)]
-    assert people_numbers([habit])["A-ANN"].position_bias

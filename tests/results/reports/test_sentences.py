@@ -210,6 +210,11 @@ def test_models_that_only_chose_captions() -> None:
     assert said == "The model A gets 100.0 % of captions right (1 imported instance)."
 
 
+def in_one_line(sentence: str) -> str:
+    """Return a sentence whose p-values have no-break spaces."""
+    return re.sub(r"\bp ([=<]) ", "p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", sentence)
+
+
 COMPARISON = "Study|Model|Score|People right|Model right|People minus model|p (Holm)|People|Instances"
 
 
@@ -261,7 +266,7 @@ COMPARISON = "Study|Model|Score|People right|Model right|People minus model|p (H
     ],
 )
 def test_comparison_is_with_the_model_closest_to_people(rows: list[Sequence[Cell]], sentence: str) -> None:
-    assert score_sentences.say_comparison(table(COMPARISON, *rows)) == sentence
+    assert score_sentences.say_comparison(table(COMPARISON, *rows)) == in_one_line(sentence)
 
 
 def test_disagreement_sums_the_studies() -> None:
@@ -292,7 +297,7 @@ def test_positions_name_the_place_that_is_chosen_too_often(p: Cell, sentence: st
         ("check", "1", 25, 20.0, None, None),
         ("check", "2", 15, 20.0, None, None),
     ]
-    assert sentences.say_positions(table(POSITIONS, *rows)) == sentence
+    assert sentences.say_positions(table(POSITIONS, *rows)) == in_one_line(sentence)
 
 
 def test_positions_of_several_kinds_come_apart_as_a_list() -> None:
@@ -302,7 +307,9 @@ def test_positions_of_several_kinds_come_apart_as_a_list() -> None:
     ]
     said = sentences.say_positions(table(POSITIONS, *rows))
     assert said.splitlines() == [
-        "Pick the caption that describes an image: There is no sign of position bias (40 answers, p = 0.430).",
+        in_one_line(
+            "Pick the caption that describes an image: There is no sign of position bias (40 answers, p = 0.430)."
+        ),
         "Pick the image that a caption describes: No test yet: No one answered.",
     ]
 

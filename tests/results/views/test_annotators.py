@@ -63,11 +63,11 @@ def test_more_answers_take_no_more_queries(
     # Session, user, study; who has no name yet; what can be answered, to the first question and to all; unlikely times;
     # names, answers, who is simulated. Of who counts: how many people, those of the page, their answers, removals,
     # unlikely times; events; whether an owner asks. In the frame the size of the project, answers (2) and cost.
-    with django_assert_num_queries(29):
+    with django_assert_num_queries(32):
         client.get(PAGE)
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 2})
     for person in ("ann", "cleo"):
         sit_through(Study.objects.get(slug="again"), person, "none")
     client.get("/studies/vases/again/annotators/")
-    with django_assert_num_queries(29):
+    with django_assert_num_queries(32):
         client.get("/studies/vases/again/annotators/")

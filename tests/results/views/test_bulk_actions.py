@@ -258,3 +258,11 @@ def test_an_instance_that_nobody_asks_about_cannot_be_taken_out(client: Client, 
     make_instance(project, "new")
     page = words_of(client.get(address("take-out", "new")))
     assert "No study asks about it, so there is nothing to take out." in page
+
+
+def test_more_matches_than_one_request_can_change_are_refused(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("results.views.bulk_actions.MOST_MATCHING", 3)
+    answer = client.get(address("tag", which="all"), follow=True)
+    assert answer.redirect_chain == [(LIST, 302)]
+    assert "Narrow the filters, then select all again." in words_of(answer)
+    assert "Tag 2 instances" in words_of(client.get(address("tag", which="all", type="swap")))

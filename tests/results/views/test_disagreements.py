@@ -197,12 +197,12 @@ def test_more_questions_take_no_more_queries(
     client.get(LIST)
     # Who asks takes three, study and names to give one each; then two counts, who is simulated, types, the list and
     # its page, and the question with responses and names.
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(22):
         client.get(LIST)
     go_on(study.sessions.get(annotator__id_digest=digest_of("ben")), "candidate-0")
     client.get(LIST)
     assert listed(client) == ["vase-1", "vase-2", "vase-3"]
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(22):
         client.get(LIST)
 
 

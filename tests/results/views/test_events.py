@@ -107,11 +107,11 @@ def test_there_are_fifty_on_a_page_and_more_ask_no_more_queries(
     happened(study, What.ANNOTATOR_LET_BACK, minutes=60, annotator=1, **FOLLOWED)
     # Session, user and project; how many, the events with their studies, and the names of annotators; in the rail the
     # size of the project and answers (2).
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         client.get(PAGE)
     for number in range(2, 51):
         happened(study, What.STUDY_RESUMED, minutes=number)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         assert len(told(client)) == 50
     assert told(client, f"{PAGE}?page=2") == ["The command line paused birds-step-3 20 Nov 2026, 12:01 UTC"]
     assert len(told(client, f"{PAGE}?page=nonsense")) == 50

@@ -18,6 +18,7 @@ from predictions.models import Model, Prediction
 from results.actions import cached_statistics, participants
 from results.actions.pseudonyms import name_annotators
 from results.models import InstanceFigures, KeptNumbers, Pseudonym, Release
+from results.queries.instances.explorer import InstanceFilters, list_instances
 from studies.actions.projects.tags import tag_instances, untag_instances
 from studies.models import Image, Instance, InstanceImage, Project, Question, Study, Tag
 from tests.databases import kept
@@ -25,6 +26,7 @@ from tests.factories import NOON, draw_image, make_instance, make_project
 from tests.jobs import run_now
 from tests.pages import signed_in, words_of
 from tests.people import digest_of
+from tests.plans import rows_read
 from tests.removing import exclude, withdraw
 from tests.results.pipelines import BASELINE, STEP_3, make_pipeline, open_study, sit_through
 from tests.studies.test_names import BAD_KEYS, GOOD_KEYS
@@ -330,7 +332,7 @@ def test_more_instances_take_no_more_queries(
         for number in range(10):
             make_instance(project, f"{more}-{number}")
         client.get(LIST)
-        with django_assert_num_queries(32):
+        with django_assert_num_queries(33):
             client.get(LIST)
 
 
@@ -560,14 +562,14 @@ def test_more_answers_take_no_more_queries(
 ) -> None:
     key = "vase-0"
     client.get(f"{LIST}{key}/")
-    # Session, user, project; names to give, instance, studies, questions, responses, names,
+    # Session, user, project; names to give, instance, studies, questions, responses, names, gold,
     # images, who is simulated; where it stands in the list, the ones beside it, tags; predictions, releases; why
     # it has its outcome (two); what they may do; in the rail the size of the project, answers (2) and studies.
-    with django_assert_num_queries(26):
+    with django_assert_num_queries(28):
         client.get(f"{LIST}{key}/")
     sit_through(open_study(project, STEP_3 | {"study": "again"}), "cleo", "none")
     client.get(f"{LIST}{key}/")
-    with django_assert_num_queries(26):
+    with django_assert_num_queries(28):
         client.get(f"{LIST}{key}/")
 
 
@@ -652,3 +654,39 @@ def test_true_captions_and_pictures_stand_before_foils_with_their_roles(client: 
         *("image", "mask", "negative_image"),
     ]
     assert page.index("<dt>true_sentence") < page.index("<dt>foil")
+
+
+def test_instances_that_are_not_asked_about_are_looked_up_one_by_one(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL reads a long list in NOT IN once for each instance."""
+    monkeypatch.setattr("results.queries.instances.explorer.FEW", 0)
+    with CaptureQueriesContext(connection) as captured:
+        client.get(LIST, {"state": "not-asked"})
+        client.get(LIST, {"without": "step-4"})
+    statements = [query["sql"] for query in captured.captured_queries]
+    assert any("NOT EXISTS" in statement or "NOT (EXISTS" in statement for statement in statements)
+    assert not any(re.search(r'NOT \("studies_instance"."id" IN \(SELECT', statement) for statement in statements)
+
+
+def test_more_matches_than_are_counted_are_said_to_be_more(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("results.queries.instances.explorer", "results.views.instances"):
+        monkeypatch.setattr(f"{module}.MOST_COUNTED", 3)
+    monkeypatch.setattr("results.queries.instances.explorer.PER_PAGE", 2)
+    text = words_of(client.get(LIST))
+    assert '<span class="muted">more than 3</span>' in text
+    assert "Select all results, more than 3" in text
+    text = words_of(client.get(LIST, {"type": "swap"}))
+    assert '<span class="muted">2</span>' in text
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite does not say how many rows it reads.")
+@pytest.mark.parametrize("wanted", [InstanceFilters(), InstanceFilters(words="a")])
+def test_counting_matches_reads_no_more_instances_than_it_counts(
+    project: Project, monkeypatch: pytest.MonkeyPatch, wanted: InstanceFilters
+) -> None:
+    monkeypatch.setattr("results.queries.instances.explorer.MOST_COUNTED", 1)
+    monkeypatch.setattr("results.queries.instances.explorer.FEW", 0)
+    shown = list_instances(project, list(project.studies.all()), wanted)
+    assert shown.count() == 2
+    assert rows_read(shown.count)["studies_instance"] == 2

@@ -14,7 +14,7 @@ from analytics.work.answer_times import TimeEvidence
 from annotation.actions import sessions
 from annotation.actions.answering import responses
 from annotation.actions.answering.responses import Submission
-from annotation.models import Annotator, PracticeAnswer, Response, Session, SessionState, Skip
+from annotation.models import Annotator, PracticeAnswer, Response, Session, SessionFlag, SessionState, Skip
 from results.actions.erasure import forget
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
@@ -488,17 +488,29 @@ def test_what_may_be_done_leads_from_the_page(client: Client, project: Project) 
     assert not any(act.format(name("eve")) in page for act in actions)
 
 
-def test_flags_stand_in_words_until_the_times_are_accepted(client: Client, project: Project) -> None:
+def test_unlikely_times_are_told_with_their_numbers(client: Client, project: Project) -> None:
     times = TimeEvidence(4, 4, claimed=2, possible=2, least=8, is_too_quick=True, claims_too_much=False)
     sessions = Session.objects.filter(annotator__id_digest=digest_of("ann"), study__slug="again")
     sessions.update(time_evidence=asdict(times))
-    page = page_of(client, "ann")
-    assert page.context["line"].flags == ["Unlikely times"]
-    assert [row["Flags"] for row in numbers_of(client, "ann")] == ["", "Unlikely times"]
-    assert "4 of 4 answers were too fast" in words_of(page)
+    assert "4 of 4 answers were too fast" in words_of(page_of(client, "ann"))
+
+
+def test_flags_stand_in_words_until_they_are_dismissed(client: Client, project: Project) -> None:
+    session = Session.objects.get(annotator__id_digest=digest_of("ann"), study__slug="again")
+    evidence: dict[str, dict[str, Any]] = {
+        "too_fast": {"quick": 4, "answers": 4, "p": 0.0005, "seconds": 2.0, "least_seconds": 8.0},
+        "place_habit": {"place": 1, "chosen": 12, "answers": 12, "expected": 3.0, "effect": 1.73, "p": 0.0001},
+        "hidden_tab": {"hidden": 5, "measured": 6},
+    }
+    for rule, found in evidence.items():
+        SessionFlag.objects.create(session=session, rule=rule, evidence=found, found_at=NOON)
+    SessionFlag.objects.filter(rule="hidden_tab").update(cleared_at=NOON)
+    titles = ["Position bias", "Too fast"]
+    assert page_of(client, "ann").context["line"].flags == titles
+    assert [row["Flags"] for row in numbers_of(client, "ann")] == ["", ", ".join(titles)]
     lines = client.get(PAGE).context["people"].object_list
-    assert sorted(list(line.flags) for line in lines) == [[], ["Unlikely times"]]
-    sessions.update(times_accepted_at=NOON)
+    assert sorted(list(line.flags) for line in lines) == [[], titles]
+    SessionFlag.objects.update(verdict="dismissed", reviewed_at=NOON)
     assert page_of(client, "ann").context["line"].flags == ()
 
 

@@ -16,15 +16,19 @@ from annotation.actions.arriving import suspicious_arrivals
 from annotation.actions.removing import removals
 from annotation.models import (
     Annotator,
+    Block,
     Draft,
     EntryEvent,
     GroupMember,
     PanelMember,
     Payment,
+    PersonMessage,
+    PersonNote,
     ProlificStudy,
     Report,
     Seat,
     Session,
+    SessionFlag,
     SessionState,
     Skip,
     Submission,
@@ -65,6 +69,11 @@ def _leave_traces(study: Study, person: str) -> None:
     Report.objects.create(question=third, reason="other", words=f"report of {person}", **about)
     suspicious_arrivals.note(study=study, what=EntryEvent.What.NO_SEAT, person=person, now=NOON)
     GroupMember.objects.create(project=study.project, group="trained", annotator=session.annotator)
+    SessionFlag.objects.create(session=session, rule="hidden_tab", evidence={"hidden": 5, "measured": 6}, found_at=NOON)
+    recorded: dict[str, Any] = {"project": study.project, "annotator": session.annotator, "at": NOON}
+    PersonNote.objects.create(text=f"written on {person}", session=session, **recorded)
+    Block.objects.create(reason=f"reason for {person}", **recorded)
+    PersonMessage.objects.create(text=f"message to {person}", channel="mail", state_at=NOON, **recorded)
     PanelMember.objects.create(
         **{"project": study.project, "annotator": session.annotator, "added_at": NOON, "address_digest": person},
         sealed_address=seal(f"{person}@example.org"),

@@ -8,6 +8,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Session, Skip
 from results.actions import cached_statistics
+from results.models import KeptNumbers
+from results.queries.exports.soft_labels import soft_labels
 from studies.models import Question, Study
 from tests.factories import NOON
 from tests.pages import words_of
@@ -55,6 +57,12 @@ def test_questions_have_their_numbers_and_are_sorted_by_each(client: Client) -> 
     assert listed(client, "disagreement") == ["vase-0", "vase-1", "vase-2"]
     assert listed(client, "skips") == ["vase-3", "vase-1"]
     assert listed(client, "nonsense") == listed(client)
+    # By GLAD, of three answers: all different, a tie of two to one, all alike. vase-3 has one answer, and none.
+    assert listed(client, "difficulty") == ["vase-0", "vase-1", "vase-2"]
+    hard, _, easy = client.get(PAGE, {"sort": "difficulty"}).context["questions"].object_list
+    assert hard.difficulty > easy.difficulty > 0
+    assert f"difficulty {hard.difficulty:.2f}" in words_of(client.get(PAGE, {"sort": "difficulty"}))
+    assert hard.difficulty == soft_labels(hard.asked.question.study)[hard.asked.question.pk].difficulty
     slow = Question.objects.get(instance__key="vase-2")
     slow.responses.update(send_ms=9000)
     assert listed(client, "time")[0] == "vase-2"
@@ -92,11 +100,23 @@ def test_orders_of_many_answers_are_computed_in_the_background(client: Client, m
     assert len(asked) == 2
 
 
-@pytest.mark.parametrize("sort", ["", "disagreement", "time", "skips"])
+@pytest.mark.usefixtures("study")
+def test_difficulties_that_were_computed_before_are_shown(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once = client.get(PAGE, {"sort": "difficulty"}).context["questions"].object_list
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 1)
+    monkeypatch.setattr("results.views.cached_statistics.send", lambda job: None)
+    assert listed(client, "difficulty") == []
+    cached_statistics.make(kept=KeptNumbers.objects.get(page=KeptNumbers.Page.STUDY_QUESTIONS), now=NOON)
+    stored = client.get(PAGE, {"sort": "difficulty"}).context["questions"].object_list
+    assert [line.difficulty for line in stored] == [line.difficulty for line in at_once]
+
+
+@pytest.mark.parametrize("sort", ["", "disagreement", "difficulty", "time", "skips"])
 def test_more_questions_take_no_more_queries(client: Client, researcher: User, sort: str) -> None:
-    study = open_study(project_of(researcher), STEP_3 | {"answers": 2})
+    study = open_study(project_of(researcher), STEP_3 | {"answers": 3})
     session = sit_through(study, "ann", by_key(vase_0="none"))
     sit_through(study, "ben", by_key(vase_0="candidate-0"))
+    sit_through(study, "cleo", by_key(vase_0="candidate-0"))
     skip(session, "vase-0")
     listed(client, sort)
     with CaptureQueriesContext(connection) as few:
@@ -106,3 +126,16 @@ def test_more_questions_take_no_more_queries(client: Client, researcher: User, s
     with CaptureQueriesContext(connection) as many:
         assert listed(client, sort)
     assert len(many) == len(few)
+
+
+@pytest.mark.usefixtures("study")
+def test_the_first_questions_have_pages_and_others_are_found_by_their_instances(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("results.queries.studies.questions", "results.views.questions"):
+        monkeypatch.setattr(f"{module}.MOST_LISTED", 2)
+    assert listed(client) == ["vase-0", "vase-1"]
+    text = words_of(client.get(PAGE))
+    assert "The first 2 questions" in text
+    assert "This page lists no more questions." in text
+    assert len(listed(client, "disagreement")) == 2

@@ -16,7 +16,7 @@ from tests.people import digest_of
 from tests.removing import withdraw
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
-QUERIES = 29
+QUERIES = 31
 STUDY, PROJECT = "/studies/vases/step-3/results/", "/projects/vases/results/"
 
 

@@ -2,11 +2,13 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 
 from annotation.models import Session
-from results.simulated import SIMULATED_STUDY
+from annotation.simulation_ids import SIMULATED_STUDY, is_simulated
 from studies.models import Project
+from tests.factories import launch_study
 from tests.people import digest_of
 from tests.results.pipelines import STEP_3, STEP_4, open_study, project_of, sit_through
 
@@ -58,3 +60,13 @@ def test_a_page_says_that_a_program_answered(client: Client, page: str) -> None:
     assert "Simulated:" not in client.get(page).content.decode()
     Session.objects.filter(annotator__id_digest=digest_of("ben")).update(provider_study_id=f"{SIMULATED_STUDY}1")
     assert NOTICE in client.get(page).content.decode()
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite plans differently.")
+@pytest.mark.django_db
+def test_simulated_sessions_are_found_without_reading_those_of_people() -> None:
+    study = launch_study()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    played = Session.objects.filter(is_simulated(), study__in=[study]).order_by().values("study")
+    assert "simulated_sessions_of_a_study" in played.explain()

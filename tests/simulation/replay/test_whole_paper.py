@@ -7,16 +7,18 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.utils import timezone
+from pytest_django import Settings
 
 from annotation.actions.arriving import draw_questions
 from annotation.models import Decision, Response
 from studies.models import Study
 from tests.analytics.published import shared_file, shared_json
-from tests.annotation.test_growth import rows_read
+from tests.plans import rows_read
 
 SCORES = ("I2T", "T2I", "Group", "Ipos2T", "Ineg2T", "Tpos2I", "Tneg2I")
 # Each of its decisions and questions read a few times at most, and not once for each of the others.
 MOST_ROWS = 100_000
+IN_MEMORY = "django.core.files.storage.InMemoryStorage"
 
 
 def row(out: str, section: str, *starts: str) -> list[str]:
@@ -43,7 +45,9 @@ def interval(right: int, n: int) -> str:
 @pytest.mark.timeout(1200)
 @pytest.mark.once(on="postgresql", because="the paper's size tries PostgreSQL's plans; the small replay is run on both")
 @pytest.mark.django_db(transaction=True)
-def test_the_whole_paper_comes_out_of_one_command() -> None:
+def test_the_whole_paper_comes_out_of_one_command(settings: Settings) -> None:
+    # Some disks take minutes to make and to delete 37,559 small files.
+    settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": IN_MEMORY}}
     out = StringIO()
     call_command(
         "replay_bivlc",

@@ -64,6 +64,9 @@ parts:
 ONE_PART, TOO_MANY = ("study: a\ntitle: T\nparts:\n" + "- kind: check\n" * n for n in (1, len(KINDS) + 1))
 MATCHING = SMALL.replace("best_of_n", "image_to_text")
 BLIND = MATCHING + "conditions:\n  blind_solvability:\n    baselines: [{}]\n    at_most: {}\n"
+QUALIFYING = (
+    MATCHING + "purpose: qualification\nqualification:\n  group: retrievers\n  right: {right}\n  of: {of}\n  days: 90\n"
+)
 BAD_FILES = [
     ("", None, "The study file is empty."),
     ("- a\n- b\n", None, "must consist of `name: value` lines"),
@@ -138,6 +141,10 @@ BAD_FILES = [
     (BLIND.format("text-only:ngrams", 0.6).replace("image_to_text", "best_of_n"), 5, "The right answers to these"),
     (BLIND.format("text-only:ngrams", 0.6) + "instances: {from: before}\n", 5, "The questions come from another study"),
     (SMALL + "purpose: pilot\ndataset: true\n", 5, "accepts nothing"),
+    (QUALIFYING.format(right=3, of=4).replace("image_to_text", "best_of_n"), 5, "so nobody could pass. Choose a kind"),
+    (QUALIFYING.format(right=5, of=4), 7, "5 right answers of 4 are impossible. Lower `right`, or raise `of`."),
+    (QUALIFYING.format(right=3, of=201), 8, "`qualification.of` is 201, and one session has at most 200 questions"),
+    (QUALIFYING.format(right=3, of=4).replace("purpose: q", "purpose: pilot #"), 5, "this study is pilot. Write"),
     (SMALL + "ethics: Board of Vases, no. 7\n", 4, "Write `consent`, or leave `ethics` out."),
 ]
 

@@ -10,10 +10,12 @@ from studies.design import read_design
 from studies.design.editor import value_at
 from studies.design.form_changes import apply_form
 from studies.design.form_fields import NEW
+from studies.design.named_entries import NAMED
 from studies.design.parser import Path, read_values
 from studies.design.schema import study_schema
 from studies.eligibility import RULES, get_rule
 from studies.kinds import KINDS, get_kind
+from studies.policies import POLICIES, get_policy
 from tests.studies.design.test_form_changes import untouched
 from tests.studies.design.test_form_fields import fields_of
 
@@ -34,8 +36,8 @@ def places(schema: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, M
         where = (*path, name)
         if part.get("type") == "object" and "properties" in part:
             yield from places(part, where)
-        elif where == ("eligibility",):
-            yield (*where, NEW, "rule"), part["items"]["properties"]["rule"]
+        elif len(where) == 1 and (named := NAMED.get(name)):
+            yield (*where, NEW, named.key), part["items"]["properties"][named.key]
         elif part.get("type") == "array" and "properties" in part["items"]:
             yield from places(part["items"], (*where, NEW))
         elif where not in LEFT_TO_THE_FILE and where != ("ask",) and where[0] != "parts":
@@ -110,6 +112,18 @@ def test_every_rule_of_eligibility_can_be_chosen_and_all_that_it_knows_be_set(ru
     # Another one knows nothing of that.
     changed_to = apply_form(source, {"eligibility.0.rule": "not_author"})
     assert read_values(changed_to)[0]["eligibility"] == [{"rule": "not_author"}]
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+def test_every_policy_can_be_chosen_and_all_that_it_knows_be_set(policy: str) -> None:
+    source = apply_form(ALONE.format("check"), {"policies.new.policy": policy})
+    for name, part in get_policy(policy).schema["properties"].items():
+        value = another(part)
+        assert said_after(source, ("policies", 0, name), value) == value, name
+        source = apply_form(source, {f"policies.0.{name}": typed(value)})
+    # Another one knows nothing of that.
+    changed_to = apply_form(source, {"policies.0.policy": "replace_excluded"})
+    assert read_values(changed_to)[0]["policies"] == [{"policy": "replace_excluded"}]
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

@@ -80,3 +80,9 @@ def test_an_entry_shows_what_its_rule_knows_and_what_another_one_left_there() ->
         "eligibility.1.rule",
         "eligibility.new.rule",
     ]
+
+
+def test_a_problem_names_a_section_before_a_field_of_another_section_with_the_same_name() -> None:
+    form = build_form({"study": "x", "kind": "best_of_n"})
+    said = form.in_words("Raise `pay`, lower `pay.per_session`, or change `title`.")
+    assert said == "Raise “Pay”, lower “Pay per survey”, or change “Title”."

@@ -1,11 +1,14 @@
 """What no model may be trained on, listed by hand."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from PIL import Image, ImageOps
 from pytest_django import Settings
 
 from predictions.models import PictureVector
@@ -13,7 +16,7 @@ from studies.models import Project, Question
 from tests.factories import make_instance, make_launched, make_project, make_study, redesign
 from tests.predictions.near import drawn, put, saved
 from training.errors import CannotTrain
-from training.leaks import NEAR_CAPTION, NEAR_IMAGE, SAME_CAPTION, SAME_IMAGE, SAME_SOURCE, Item, find_leaks
+from training.leaks import NEAR_CAPTION, NEAR_IMAGE, SAME_CAPTION, SAME_IMAGE, SAME_SOURCE, Item, LeakCheck, LeakReport
 from training.queries.protected_items import protect, protected_instances, protected_items
 
 pytestmark = pytest.mark.django_db
@@ -88,11 +91,47 @@ def test_images_are_compared_by_their_vectors_stored_or_not() -> None:
     # One that could not be read has an empty vector.
     unreadable = str(held.images.get(position=1).image_id)
     PictureVector.objects.create(image_id=unreadable, embedding="colour-and-gradient-v1", vector=b"")
-    protected, vectors_of = protect(protected_items(ALL))
+    check = protect(protected_items(ALL))
     examples = [Item(each.key, images=[str(each.images.get().image_id)]) for each in (again, other)]
-    report = find_leaks(examples, protected, vectors_of=vectors_of)
+    report = report_of(check, examples)
     assert (report.protected, report.protected_images, report.images_not_compared) == (1, 1, 0)
     assert [(pair.kind, pair.example, pair.protected) for pair in report.pairs] == [(NEAR_IMAGE, "again", "birds/held")]
+
+
+def report_of(check: LeakCheck, examples: Sequence[Item]) -> LeakReport:
+    list(check.without_leaks(examples, lambda item: item))
+    return check.report()
+
+
+def as_jpeg(picture: Image.Image) -> bytes:
+    out = BytesIO()
+    picture.save(out, "JPEG", quality=90)
+    return out.getvalue()
+
+
+def test_altered_copies_of_a_protected_image_are_found() -> None:
+    project = make_project("birds")
+    held = put(project, "held", saved(1))
+    held.split = "test"
+    held.save()
+    copies = {
+        "mirrored": ImageOps.mirror(drawn(1)),
+        "grey": drawn(1).convert("L").convert("RGB"),
+        "cropped": drawn(1).crop((5, 5, 91, 91)),
+        "three quarters": drawn(1).crop((20, 4, 92, 76)),
+        "three quarters, mirrored": ImageOps.mirror(drawn(1).crop((20, 4, 92, 76))),
+        "brighter": drawn(1).point(lambda level: min(255, level * 1.3)),
+        "darker": drawn(1).point(lambda level: level * 0.6),
+        "another, mirrored": ImageOps.mirror(drawn(2)),
+    }
+    stored = {key: put(project, key, as_jpeg(picture)) for key, picture in copies.items()}
+    check = protect(protected_items(ALL))
+    examples = [Item(key, images=[str(one.images.get().image_id)]) for key, one in stored.items()]
+    report = report_of(check, examples)
+    assert report.protected_parts == 1
+    assert [(pair.kind, pair.example, pair.protected) for pair in report.pairs] == [
+        (NEAR_IMAGE, key, "birds/held") for key in list(copies)[:-1]
+    ]
 
 
 def test_known_test_sets_are_protected(settings: Settings, tmp_path: Path) -> None:
@@ -102,7 +141,7 @@ def test_known_test_sets_are_protected(settings: Settings, tmp_path: Path) -> No
     settings.KNOWN_SETS_DIR, settings.DATA_DIR = str(tmp_path), str(tmp_path / "data")
     project = make_project("birds")
     photo = str(put(project, "photo", saved(1, quality=40)).images.get().image_id)
-    protected, vectors_of = protect([])
+    check = protect([])
     examples = [
         Item("photo", images=[photo]),
         Item("caption", ["a cat sits under the old table"]),
@@ -110,7 +149,7 @@ def test_known_test_sets_are_protected(settings: Settings, tmp_path: Path) -> No
         Item("source", sources=["coco:219578"]),
         Item("clean", ["A dog.", "A bird flies over the old table."]),
     ]
-    report = find_leaks(examples, protected, vectors_of=vectors_of)
+    report = report_of(check, examples)
     assert {(pair.kind, pair.example, pair.protected) for pair in report.pairs} == {
         (NEAR_IMAGE, "photo", "coco-val: 000000219578.jpg"),
         (SAME_CAPTION, "caption", "crepe: text 1"),

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core import serializers
 
+from background.hub_commits import Progress, Target
 from background.jobs import cancel, fail
 from background.models import Job
 from results.actions.participants import withdraw
@@ -30,7 +31,7 @@ from tests.hub import TOKEN, Hub
 from tests.jobs import run_now
 from workspace.actions import hub as actions
 from workspace.actions.hub import PushRefused, request_push
-from workspace.hub_repository import Progress, Target, push_folder
+from workspace.hub_repository import push_folder
 from workspace.models import HubPush
 
 pytestmark = [pytest.mark.django_db, pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")]

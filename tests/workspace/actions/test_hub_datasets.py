@@ -17,6 +17,7 @@ from django.contrib.auth.models import User
 from django.core import serializers
 from PIL import Image
 
+from background.hub_commits import HubRefused
 from background.job_runner import run
 from background.jobs import cancel
 from background.models import Job, JobState
@@ -27,7 +28,7 @@ from tests.hub import TOKEN, Hub, Repository
 from tests.jobs import run_now
 from tests.receivers import Request, answer_with, receiving
 from workspace.actions.hub_datasets import DownloadRefused, request_download
-from workspace.hub_repository import HubFile, HubRefused, Source, importable_files
+from workspace.hub_repository import HubFile, Source, importable_files
 from workspace.models import HubDownload
 
 pytestmark = [pytest.mark.django_db, pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")]

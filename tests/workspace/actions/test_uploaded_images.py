@@ -1,10 +1,13 @@
+import errno
 import hashlib
+import os
 from datetime import timedelta
 
 import pytest
 from django.core.files.storage import default_storage
 
 from studies.actions.images import is_stored, original_name
+from studies.errors import StudyError
 from studies.models import Image, InstanceImage, Project
 from tests.factories import NOON, make_instance, make_person, make_project
 from tests.workspace.api.test_changing import picture
@@ -69,3 +72,13 @@ def test_one_that_another_project_shows_or_was_given_is_taken_from_this_one_alon
     assert missing_images(other, [shown]) == missing_images(third, [given]) == []
     assert is_stored(shown)
     assert is_stored(given)
+
+
+def test_on_a_full_disk_one_is_refused_in_a_sentence(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: object, **about: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StudyError, match=r"^The disk of the server is nearly full. Ask your administrator"):
+        send(project, 1)
+    assert not Image.objects.exists()

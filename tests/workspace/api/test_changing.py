@@ -179,7 +179,7 @@ def test_a_models_scores_come_in_as_records_and_are_told_again(script: Script, p
     assert (told.json()["added"], told.json()["model"]) == (1, "CLIP 1")
     (row,) = script.get(f"{BIRDS}predictions/?model=CLIP").json()["results"]
     # The file names no pictures.
-    assert (row["content_hash"], row["conditions"]) == ("", "")
+    assert (row["content_hash"], row["conditions"], row["trained_here"]) == ("", "", False)
     assert (row["key"], row["is_right"], row["scores"]) == ("row-1", True, {"caption": 0.9, "negative_caption": 0.1})
     assert script.get(f"{BIRDS}predictions/?model=other").json()["results"] == []
     bad = parts | {"file": SimpleUploadedFile("scores.jsonl", b'{"key": "row-1"}\n')}

@@ -9,10 +9,10 @@ from django.core import mail
 from django.db import connection
 from pytest_django.fixtures import Settings
 
-from annotation.models import Annotator
+from annotation.models import Annotator, SessionFlag
 from results.models import Pseudonym
 from studies.models import Event, Invitation, Membership, Project, Study
-from tests.factories import answer, make_member, make_person, questions, sit_down
+from tests.factories import NOON, answer, make_member, make_person, questions, sit_down
 from tests.workspace.api.asking import BIRDS, STUDY, Script, script_of
 from workspace.models import KeptAnswer
 
@@ -177,3 +177,21 @@ def test_an_owner_of_one_project_decides_nothing_in_another(script: Script, name
     stranger = script_of(User.objects.create_user("stranger"))
     assert stranger.post(f"{BIRDS}people/{name}/exclude/", {"reason": "x"}).status_code == 404
     assert people(script)[0]["counts"]
+
+
+def test_a_flag_is_reviewed_once_and_the_review_is_undone(script: Script, study: Study) -> None:
+    session = sit_down(study, "ann")
+    evidence = {"hidden": 5, "measured": 6}
+    flag = SessionFlag.objects.create(session=session, rule="hidden_tab", version=2, evidence=evidence, found_at=NOON)
+    address = f"{BIRDS}flags/{flag.pk}/"
+    told = script.get(f"{BIRDS}flags/").json()["results"][0]
+    assert (told["person"], told["verdict"]) == (Pseudonym.objects.get(annotator=session.annotator_id).name, "")
+    assert told["evidence"] == "The tab was hidden for most of the time of 5 of 6 measured answers."
+    assert script.post(f"{address}review/", {"verdict": "rejected"}).status_code == 400
+    reviewed = script.post(f"{address}review/", {"verdict": "dismissed", "note": "A screen reader."}).json()
+    assert (reviewed["verdict"], reviewed["note"]) == ("dismissed", "A screen reader.")
+    again = script.post(f"{address}review/", {"verdict": "upheld"})
+    assert (again.status_code, again.json()["type"]) == (409, "urn:lineup:problem:not-now")
+    assert "has already dismissed this" in again.json()["detail"]
+    assert script.post(f"{address}undo/").json()["verdict"] == ""
+    assert events()[-2:] == ["flags dismissed", "flags to review again"]

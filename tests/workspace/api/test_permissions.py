@@ -16,9 +16,12 @@ from studies.actions.imports.uploads import begin_upload
 from studies.actions.projects.membership import invite
 from studies.models import Event, Import, Invitation, Membership, Project, Study
 from tests.factories import NOON, draw_instance, make_launched, make_person, make_project, make_study
+from tests.training.site import waiting_run
 from tests.workspace.api.asking import Script, content, script_of
+from training.actions.runs import cancel_run
+from training.models import TrainingRun
 from workspace.api.urls import endpoints
-from workspace.models import Delivery, HubPush, Scope, Webhook
+from workspace.models import Delivery, HubPush, ModelPush, Scope, Webhook
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +58,10 @@ TABLE: dict[tuple[str, str], tuple[int, int, int]] = {
     ("GET", f"{BIRDS}people/"): everybody(),
     # Of nobody.
     **{("POST", f"{BIRDS}people/A-34679/{change}/"): not_viewers(404) for change in ACTS},
+    ("GET", f"{BIRDS}flags/"): everybody(),
+    # Without a verdict; and of nobody.
+    ("POST", f"{BIRDS}flags/0/review/"): not_viewers(STRANGE),
+    ("POST", f"{BIRDS}flags/0/undo/"): not_viewers(404),
     ("POST", f"{BIRDS}uploads/"): not_viewers(201),
     # Of somebody else.
     ("GET", f"{BIRDS}uploads/{{upload}}/"): not_viewers(404),
@@ -83,6 +90,14 @@ TABLE: dict[tuple[str, str], tuple[int, int, int]] = {
     ("GET", f"{BIRDS}runs/{{run}}/"): everybody(),
     ("POST", f"{BIRDS}runs/{{run}}/cancel/"): not_viewers(NOT_NOW),
     ("POST", f"{BIRDS}runs/{{run}}/go-on/"): not_viewers(NOT_NOW),
+    ("GET", f"{BIRDS}trainings/"): everybody(),
+    # Without a name; and of one that was cancelled, and one that is not there.
+    ("POST", f"{BIRDS}trainings/"): not_viewers(STRANGE),
+    ("GET", f"{BIRDS}trainings/{{training}}/"): everybody(),
+    ("POST", f"{BIRDS}trainings/{{training}}/cancel/"): not_viewers(NOT_NOW),
+    ("GET", f"{BIRDS}trainings/{{training}}/card/"): everybody(NOT_NOW),
+    ("POST", f"{BIRDS}trainings/0/resume/"): not_viewers(NOT_THERE),
+    ("DELETE", f"{BIRDS}trainings/0/"): not_viewers(NOT_THERE),
     ("GET", f"{BIRDS}studies/"): everybody(),
     ("POST", f"{BIRDS}studies/"): not_viewers(UNUSABLE),
     ("POST", f"{BIRDS}check-study/"): not_viewers(UNUSABLE),
@@ -98,6 +113,7 @@ TABLE: dict[tuple[str, str], tuple[int, int, int]] = {
     # Without saying what.
     ("POST", f"{STUDY}more/"): not_viewers(STRANGE),
     ("GET", f"{STUDY}progress/"): everybody(),
+    ("GET", f"{STUDY}policies/"): everybody(),
     ("GET", f"{STUDY}owed/"): everybody(),
     ("GET", f"{STUDY}sessions/"): everybody(),
     ("GET", f"{STUDY}ratings/"): everybody(),
@@ -117,6 +133,10 @@ TABLE: dict[tuple[str, str], tuple[int, int, int]] = {
     ("POST", f"{BIRDS}hub-pushes/"): not_viewers(STRANGE),
     ("GET", f"{BIRDS}hub-pushes/{{push}}/"): not_viewers(),
     ("POST", f"{BIRDS}hub-pushes/{{push}}/cancel/"): not_viewers(NOT_NOW),
+    ("GET", f"{BIRDS}trainings/{{training}}/hub-pushes/"): not_viewers(),
+    ("POST", f"{BIRDS}trainings/{{training}}/hub-pushes/"): not_viewers(STRANGE),
+    ("GET", f"{BIRDS}model-pushes/{{model_push}}/"): not_viewers(),
+    ("POST", f"{BIRDS}model-pushes/{{model_push}}/cancel/"): not_viewers(NOT_NOW),
     ("GET", f"{BIRDS}webhooks/"): owners_alone(),
     ("POST", f"{BIRDS}webhooks/"): owners_alone(STRANGE),
     ("GET", f"{BIRDS}webhooks/{{webhook}}/"): owners_alone(),
@@ -159,13 +179,17 @@ def places() -> dict[str, Any]:
     launched = Job.objects.create(
         kind=LAUNCH_JOB, key=str(study.pk), arguments={}, state="done", asked_at=NOON, finished_at=NOON
     )
+    training = waiting_run(project)
+    cancel_run(run=training, by="maker", now=NOON)
     return {
         "job": launched.pk,
+        "training": training.pk,
         "instance": instance.pk,
         "export": export.pk,
         "webhook": webhook.pk,
         "delivery": delivery.pk,
         "push": push.pk,
+        "model_push": ModelPush.objects.create(project=project, run=training, repository="lab/clip", **over).pk,
         "invitation": invitation.pk,
         "import": done.pk,
         "run": run.pk,
@@ -189,7 +213,7 @@ def state_of_everything() -> dict[str, Any]:
     return {
         "events": Event.objects.count(),
         "exports": Export.objects.count(),
-        "pushes": HubPush.objects.count(),
+        "pushes": (HubPush.objects.count(), ModelPush.objects.count()),
         "webhooks": dict(Webhook.objects.values_list("pk", "off_at")),
         "deliveries": dict(Delivery.objects.values_list("pk", "state")),
         "studies": dict(Study.objects.values_list("slug", "state")),
@@ -198,6 +222,7 @@ def state_of_everything() -> dict[str, Any]:
         "members": list(Membership.objects.filter(user__username="maker").values_list("project__slug", "role")),
         "imports": Import.objects.count(),
         "runs": dict(Run.objects.values_list("pk", "state")),
+        "trainings": dict(TrainingRun.objects.values_list("pk", "state")),
     }
 
 

@@ -14,6 +14,7 @@ from tests.factories import (
     NOON,
     answer,
     arrive_at_work,
+    create_draft,
     launch_study,
     make_instance,
     make_person,
@@ -168,6 +169,20 @@ def test_progress_is_that_of_the_page(script: Script, study: Study) -> None:
     told = script.get(f"{STUDY}progress/").json()
     assert (told["answers"], told["seats"]) == ({"given": 1, "wanted": 4}, {"free": 0, "taken": 1, "filled": 0})
     assert (told["questions"]["asked"], told["as_of"]) == (4, None)
+
+
+def test_policies_are_told_with_their_standing_and_those_of_a_draft_are_none(script: Script, study: Study) -> None:
+    assert script.get(f"{STUDY}policies/").json() == {"policies": []}
+    policy = {"policy": "flagged", "flagged_above": 0.2, "sessions": 1}
+    launch_study(study.project, study="watched", policies=[policy])
+    assert script.get(f"{BIRDS}studies/watched/policies/").json()["policies"] == [
+        {
+            **{"policy": "flagged", "value": "", "counted": "0 sessions", "bound": "above 20 %, from 1 session on"},
+            **{"since": None, "crossed": False, "waiting": False, "acted_at": None},
+        }
+    ]
+    create_draft(study.project, study="draft", policies=[policy])
+    assert script.get(f"{BIRDS}studies/draft/policies/").json() == {"policies": []}
 
 
 def test_ratings_are_told_by_image_role_and_those_of_a_large_study_with_their_moment(

@@ -29,9 +29,10 @@ from studies.actions.imports.uploads import begin_upload
 from studies.actions.projects.membership import invite
 from studies.models import Import, Membership, Study
 from tests.factories import NOON, answer, make_member, questions, sit_down
+from tests.training.site import waiting_run
 from tests.workspace.api.asking import Script, content, token_of
 from workspace.api.framework.documentation import schema_of_api
-from workspace.models import Delivery, HubPush, Webhook
+from workspace.models import Delivery, HubPush, ModelPush, Webhook
 
 ROOT = Path(__file__).resolve().parents[3]
 PROMISED = ROOT / "docs" / "api-v1.yaml"
@@ -190,6 +191,9 @@ def named(study: Study, researcher: User) -> dict[str, dict[str, Any]]:
         "instances": project.instances.all()[0],
         "hub-pushes": HubPush.objects.create(
             project=project, release=release, repository="lab/birds", requested_at=NOON
+        ),
+        "model-pushes": ModelPush.objects.create(
+            project=project, run=waiting_run(project), repository="lab/clip", requested_at=NOON
         ),
         "webhooks": webhook,
         "deliveries": Delivery.objects.create(webhook=webhook, topic="release.made", made_at=NOON, due_at=NOON),

@@ -74,6 +74,16 @@ PRIVATE = {
     "/projects/birds/people/A-34679/reopen/": changing((409, 409)),
     "/projects/birds/people/": all_alike(LOOK),
     "/projects/birds/people/A-34679/": all_alike(LOOK),
+    # Without a text.
+    "/projects/birds/people/A-34679/notes/": changing((NOT_ALLOWED, 409)),
+    # Of somebody else.
+    "/projects/birds/people/A-34679/notes/1/delete/": changing((NOT_ALLOWED, ELSEWHERE)),
+    # Without a text.
+    "/projects/birds/people/A-34679/message/": changing((FINE, 409)),
+    # Without a reason.
+    "/projects/birds/people/A-34679/block/": changing((FINE, 409)),
+    # Of somebody who is not blocked.
+    "/projects/birds/people/A-34679/allow/": changing((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/people/A-34679/data.json": owners_alone(LOOK),
     "/projects/birds/people/find/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/results/": all_alike(LOOK),
@@ -125,6 +135,13 @@ PRIVATE = {
     "/projects/birds/money/refused/": owners_alone((NOT_ALLOWED, NOT_FOUND)),
     # Without anything to do.
     "/projects/birds/money/payments/1/": owners_alone((FINE, 409)),
+    "/projects/birds/flags/": all_alike(LOOK),
+    "/studies/birds/birds-step-3/flags/": all_alike(LOOK),
+    # Without a flag.
+    "/projects/birds/flags/1/": {**all_alike((FINE, 409)), "viewer": (FINE, 403)},
+    # Without a reason, the evidence is one.
+    "/projects/birds/flags/1/exclude/": changing((FINE, ELSEWHERE)),
+    "/projects/birds/flags/1/undo/": changing((NOT_ALLOWED, 409)),
     "/studies/birds/birds-step-3/disagreements/": all_alike(LOOK),
     "/studies/birds/birds-step-3/disagreements/1/settle/": changing((NOT_ALLOWED, 409)),
     "/studies/birds/birds-step-3/disagreements/1/unsettle/": changing((NOT_ALLOWED, 409)),
@@ -156,6 +173,8 @@ PRIVATE = {
     # Without saying what.
     "/studies/birds/birds-step-3/more/": changing((FINE, 409)),
     "/studies/birds/birds-step-3/completion/": changing((NOT_ALLOWED, ELSEWHERE)),
+    # Without a consent page.
+    "/studies/birds/birds-step-3/consent/": changing((FINE, 409)),
     # Without a name.
     "/studies/birds/birds-step-3/personal-links/": changing((FINE, 409)),
     "/studies/birds/birds-step-3/exports/": changing((FINE, ELSEWHERE), viewer=(FINE, 403)),
@@ -196,8 +215,13 @@ PRIVATE = {
     # One that was cancelled: there is nothing to cancel, and one can go on with it.
     "/training/1/": all_alike(LOOK),
     "/training/1/card/": all_alike((ELSEWHERE, NOT_ALLOWED)),
+    "/training/1/card/README.md": all_alike((ELSEWHERE, NOT_ALLOWED)),
     "/training/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/training/1/resume/": changing((ELSEWHERE, ELSEWHERE)),
+    "/training/1/hub/": changing((FINE, 409)),
+    "/model-pushes/1/": changing(LOOK),
+    "/model-pushes/1/cancel/": changing((NOT_ALLOWED, ELSEWHERE)),
+    "/training/1/delete/": changing((FINE, ELSEWHERE)),
     "/projects/birds/near-duplicates/": all_alike(LOOK),
     # Without a file.
     "/projects/birds/pipelines/": changing((FINE, 409), viewer=(FINE, 403)),
@@ -222,6 +246,8 @@ PRIVATE = {
 PUBLIC = {
     *("/sign-in/", "/healthz", "/readyz"),
     *("/invitations/x/", "/forgotten/", "/forgotten/sent/", "/forgotten/x/y/", "/account/mail/x/"),
+    # A worker with models, with its key.
+    "/worker/models/push",
     # What people of a panel see has its own tests.
     *("/panel/", "/panel/link/", "/panel/sign-in/x/", "/panel/sign-out/", "/panel/1/start/"),
     # Where no provider is configured there is nothing.
@@ -270,9 +296,14 @@ NO_PAGES = {
 }
 # The forms that somebody meets in all the pages that they may see.
 FORMS_OF_EDITORS = {
-    *("new_study_form", "study_form", "study_completion"),
+    *("new_study_form", "study_form", "study_completion", "study_consent"),
     *(
         "exclude_person",
+        "flagged_session",
+        "exclude_flagged",
+        "add_person_note",
+        "block_person",
+        "message_person",
         "withdraw_person",
         "project_dataset",
         "import_again",
@@ -284,6 +315,7 @@ FORMS_OF_EDITORS = {
         "pipeline_delete",
         "project_training",
         "training_resume",
+        "training_delete",
     ),
     *("personal_links", "open_networks"),
     *("free_seat", "session_returned", "settle", "unsettle", "study_question"),

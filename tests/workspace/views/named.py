@@ -5,7 +5,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from annotation.models import Decision, PanelMember, Payment, ProlificAccount, Session
+from annotation.models import Decision, PanelMember, Payment, PersonNote, ProlificAccount, Session, SessionFlag
 from background.models import Job
 from making.models import Pipeline
 from predictions.models import Model, Run
@@ -30,7 +30,7 @@ from tests.training.site import waiting_run
 from tests.workspace.views.addresses import DIGEST
 from training.actions.runs import cancel_run
 from training.models import TrainingRun
-from workspace.models import Delivery, HubPush, Webhook
+from workspace.models import Delivery, HubPush, ModelPush, Webhook
 
 CHART = {
     **{"name": "times", "title": "Times", "description": "Few.", "form": "bars", "shown": "count", "axis": "Answers"},
@@ -52,6 +52,9 @@ def make_what_the_addresses_name() -> str:
     _export(study, by=owner)
     somebody = sit_down(study, "somebody", pk=1).annotator
     Pseudonym.objects.create(project=project, annotator=somebody, name="A-34679")
+    evidence = {"hidden": 5, "measured": 6}
+    SessionFlag.objects.create(pk=1, session_id=1, rule="hidden_tab", evidence=evidence, found_at=NOON)
+    PersonNote.objects.create(pk=1, project=project, annotator=somebody, text="Slow.", at=NOON)
     _payment(study)
     _failed_import(project)
     _finished_pipeline(project)
@@ -102,6 +105,9 @@ def _cancelled_training(project: Project) -> None:
     run = waiting_run(project)
     cancel_run(run=run, by="anna", now=NOON)
     TrainingRun.objects.filter(pk=run.pk).update(id=1)
+    over = {"repository": "lab/clip", "error": "It was cancelled.", "requested_at": NOON, "finished_at": NOON}
+    push = ModelPush.objects.create(project=project, run_id=1, **over)
+    ModelPush.objects.filter(pk=push.pk).update(id=1)
 
 
 def _studies(project: Project) -> Study:

@@ -8,6 +8,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from annotation.models import Annotator
+from tests.factories import draw_instance, make_project
 from workspace.views import health
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +31,8 @@ def test_a_process_is_healthy_without_asking_the_database(
 def test_a_site_is_ready_when_every_part_answers() -> None:
     response = Client().get("/readyz")
     assert response.status_code == 200
-    assert response.json() == {"status": "ok", "database": "ok", "migrations": "ok", "storage": "ok", "broker": "ok"}
+    parts = {"database", "migrations", "storage", "broker", "keys", "images"}
+    assert response.json() == {"status": "ok"} | dict.fromkeys(parts, "ok")
 
 
 def test_readiness_leaves_nothing_in_the_storage(settings: Settings) -> None:
@@ -98,3 +101,23 @@ def test_a_broker_that_is_away_is_told_and_pages_go_on(monkeypatch: pytest.Monke
     response = Client().get("/readyz")
     assert response.status_code == 200
     assert (response.json()["status"], response.json()["broker"]) == ("ok", "failing")
+
+
+def test_a_machine_with_other_keys_than_the_others_says_so(settings: Settings) -> None:
+    Annotator.objects.create(provider="prolific", **Annotator.seal_id("5f" * 12))
+    assert Client().get("/readyz").json()["keys"] == "ok"
+    settings.SECRET_KEY = "the key of another machine " * 3
+    response = Client().get("/readyz")
+    assert (response.status_code, response.json()["status"]) == (200, "ok")
+    assert response.json()["keys"] == (
+        "other keys than those of the stored ids: use the same SECRET_KEY and ENCRYPTION_KEYS on all machines"
+    )
+
+
+def test_a_machine_with_another_media_folder_than_the_others_says_so(settings: Settings, tmp_path: Path) -> None:
+    draw_instance(make_project("birds"), 1)
+    assert Client().get("/readyz").json()["images"] == "ok"
+    settings.MEDIA_ROOT = tmp_path / "another"
+    response = Client().get("/readyz")
+    assert (response.status_code, response.json()["status"]) == (200, "ok")
+    assert response.json()["images"] == "the last image is missing: use the same MEDIA_ROOT on all machines"

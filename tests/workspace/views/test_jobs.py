@@ -166,5 +166,5 @@ def test_more_jobs_take_no_more_queries(
     for format in ("hf", "parquet", "jsonl"):
         request_export(study=study, format=format, by=researcher, now=NOON)
     # Session, user; runs, jobs, and one for each sort of job.
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         client.get(JOBS)

@@ -14,6 +14,7 @@ from predictions.actions.runs import request_run
 from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from predictions.queries.progress import models_of
 from results.actions import cached_statistics
+from results.models import KeptNumbers
 from studies.models import Project
 from tests.factories import (
     NOON,
@@ -243,7 +244,7 @@ def test_a_model_has_its_share_right_what_it_scored_of_what_was_asked_when_and_b
     asked(project, model=model, state=Run.State.DONE, finished_at=NOON, total=9, stored=0)
     asked(project, model=model, state=Run.State.DONE, finished_at=NOON, total=2, stored=1, left_out=1)
     text = text_of(client)
-    assert "The shares right are being computed in the background." in text
+    assert "The shares of right answers are being computed in the background." in text
     (job,) = Job.objects.filter(kind=cached_statistics.KIND)
     run_now(job)
     words = words_of(client.get(PAGE))
@@ -362,3 +363,18 @@ def test_a_site_that_offers_no_model_says_how_one_is_asked(client: Client, setti
     html = client.get(PAGE).content.decode()
     assert "No models are offered here" in html
     assert f'action="{PAGE}ask/"' not in html
+
+
+def test_many_predictions_are_not_counted_for_a_page_but_in_the_background(
+    project: Project, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("predictions.queries.progress.MOST_COUNTED_AT_ONCE", 0)
+    predicted(project, "CLIP", "", "one")
+    assert ">1</a> of 1<" in words_of(client.get(PAGE))
+    cached_statistics.compute_now(page=KeptNumbers.Page.PROJECT_RESULTS, project=project, now=NOON)
+    predicted(project, "CLIP", "", "two")
+    with CaptureQueriesContext(connection) as queries:
+        text = words_of(client.get(PAGE))
+    assert ">1</a> of 1<" in text
+    assert "The numbers are from" in text
+    assert not [query for query in queries if 'COUNT("predictions_prediction"."id")' in query["sql"]]

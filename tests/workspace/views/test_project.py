@@ -1,18 +1,22 @@
 import html
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.db.models import F
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Response
+from annotation.models import Decision, Response, Session
 from background.models import Job
 from predictions.models import Prediction
 from results.actions import cached_statistics
 from results.actions.releases import freeze_release, prepare_release
 from results.errors import CannotExport
 from results.exporting.dataset_card import About
+from results.models import KeptNumbers
 from studies.actions.projects.datasets import dataset_studies
 from studies.kinds import get_kind
 from studies.models import Event, Instance, InstanceImage, Study, StudyState
@@ -218,9 +222,9 @@ def test_more_projects_studies_and_instances_add_no_query(
         make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
     # Session and user; then twelve queries of the home page; the project, its rail and switcher, and eighteen parts.
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(20):
         client.get("/")
-    with django_assert_num_queries(33):
+    with django_assert_num_queries(35):
         client.get("/projects/birds/")
 
 
@@ -251,6 +255,33 @@ def test_a_large_project_shows_what_was_counted_last(
     Response.objects.update(is_current=False)
     assert shown() == counted_now
     assert "nothing has changed since" in client.get(f"/projects/{project.slug}/").content.decode()
+
+
+def test_the_card_of_a_large_project_shows_what_was_counted_last_and_when(
+    client: Client, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = open_study(project_of(researcher), STEP_3)
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
+    jobs: list[Job] = []
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.views.cached_statistics.send", jobs.append)
+
+    def shown() -> tuple[object, ...]:
+        (card,) = client.get("/").context["projects"]
+        return card.project.instance_count, card.project.answer_count, card.accepted, card.asked, card.as_of is None
+
+    # Nothing is stored yet, so the card counts, and has the numbers computed.
+    assert shown() == (4, 2, 1, 4, True)
+    run_now(jobs.pop())
+    assert not jobs
+    Decision.objects.update(answers=7)
+    assert shown() == (4, 2, 1, 4, False)
+    assert "· counted" in words_of(client.get("/"))
+    # Two minutes later, somebody has come since.
+    KeptNumbers.objects.update(as_of=F("as_of") - timedelta(minutes=2))
+    Session.objects.update(last_seen_at=timezone.now())
+    assert shown() == (4, 2, 1, 4, False)
+    assert len(jobs) == 1
 
 
 def test_every_count_of_the_funnel_leads_to_its_instances(client: Client, researcher: User) -> None:

@@ -115,7 +115,7 @@ def test_every_page_of_the_rail_and_the_tabs_is_found_by_its_own_name(owner: Cli
         # Studies of the rail are found by their names, not among the pages.
         links = page.select(".rail > ul > li > a, nav.tabs a, .bar-help, .bar .menu a")
         names |= {(str(link["href"]), link.get_text(strip=True)) for link in links}
-    assert len(names) == 10 + 9 + 6 + 3
+    assert len(names) == 11 + 10 + 6 + 3
     here = {"project": "birds", "study": "birds-step-3"}
     for address, name in names:
         assert address in found_by(owner, name, **here), name

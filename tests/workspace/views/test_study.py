@@ -367,7 +367,7 @@ def test_a_skipped_question_about_an_instance_with_a_broken_key_has_a_link(clien
 
 def _wanted(address: str) -> int:
     # Two for who is asking, one each for the study, their role and its kind; then one or two for each thing shown.
-    return 33 if address == PAGE else 26
+    return 34 if address == PAGE else 26
 
 
 def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:

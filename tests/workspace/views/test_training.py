@@ -13,7 +13,7 @@ from results.models import StoredChart
 from studies.models import Project
 from tests.factories import NOON, make_member, make_person, make_project
 from tests.pages import signed_in, words_of
-from tests.training.site import accept_vases, finish, progress, waiting_run
+from tests.training.site import BASE_WEIGHTS, WEIGHTS, accept_vases, accepted_row, finish, progress, waiting_run
 from training.actions import orders
 from training.messages import Report, to_plain
 from training.models import TrainingRun
@@ -94,6 +94,7 @@ def test_what_cannot_be_trained_is_refused_with_a_sentence_and_what_was_typed_st
 ) -> None:
     if "release" not in changes:
         monkeypatch.setattr("results.actions.training_data.dataset_studies", lambda _: [None])
+        monkeypatch.setattr("results.actions.training_data.instances_of_studies", lambda _: iter([accepted_row("ant")]))
     answer = editor.post(PAGE, FORM | {"hour_price": "7.77"} | changes)
     assert answer.status_code == 409
     assert problem in words_of(answer)
@@ -113,7 +114,13 @@ def test_a_page_follows_a_training(editor: Client, project: Project) -> None:
         orders.note_progress(run_id=run.pk, attempt=1, report=to_plain(told), now=NOON)
     text = words_of(editor.get(address))
     # 301 seconds at 36 dollars an hour.
-    for words in ("step 3 of 4", "loss 0.3333", "best score 0.5000", "about 3.01 USD in all", "Few examples."):
+    for words in (
+        "step 3 of 4",
+        "loss 0.3333",
+        "best validation score 50.0 %",
+        "estimated cost 3.01 USD",
+        "Few examples.",
+    ):
         assert words in text
     assert sorted(StoredChart.objects.values_list("values__title", flat=True)) == [
         "Score on the validation set",
@@ -121,6 +128,25 @@ def test_a_page_follows_a_training(editor: Client, project: Project) -> None:
     ]
     fragment = editor.get(address, headers={"HX-Request": "true"})
     assert words_of(fragment).startswith('<p class="how-far"')
+
+
+def test_a_page_says_what_a_worker_does_between_steps(editor: Client, project: Project) -> None:
+    run = waiting_run(project)
+    TrainingRun.objects.update(attempt=1)
+    phase = "validating, 64 of 500 examples"
+    for told, is_shown in ((progress(2, phase=phase), True), (progress(3), False)):
+        orders.note_progress(run_id=run.pk, attempt=1, report=to_plain(Report(told, 100 * told.step)), now=NOON)
+        assert (phase in words_of(editor.get(f"/training/{run.pk}/"))) == is_shown
+
+
+def test_a_page_has_the_weights_of_a_trained_model_and_of_its_base(editor: Client, project: Project) -> None:
+    run = waiting_run(project)
+    address = f"/training/{run.pk}/"
+    assert "SHA-256 of its weights" not in words_of(editor.get(address))
+    finish(run)
+    page = editor.get(address).content.decode()
+    assert f"<dt>SHA-256 of its weights</dt><dd><code>{BASE_WEIGHTS}</code></dd>" in page
+    assert f"<dt>SHA-256 of the weights</dt><dd><code>{WEIGHTS}</code></dd>" in page
 
 
 def test_a_training_is_cancelled_and_resumed(
@@ -152,16 +178,26 @@ def test_a_viewer_looks_and_a_stranger_finds_nothing(project: Project) -> None:
     assert run.state == "waiting"
 
 
-def test_the_card_of_a_trained_model_is_downloaded(editor: Client, project: Project) -> None:
+def test_the_card_of_a_trained_model_is_shown_and_downloaded(editor: Client, project: Project) -> None:
     run = waiting_run(project)
     address = f"/training/{run.pk}/card/"
-    assert "is not trained yet" in words_of(editor.get(address, follow=True))
+    for each in (address, f"{address}README.md"):
+        assert "is not trained yet" in words_of(editor.get(each, follow=True))
     finish(run)
     assert address in editor.get(f"/training/{run.pk}/").content.decode()
-    answer = editor.get(address)
+    page = editor.get(address).content.decode()
+    assert "<h1>Model card of small-clip</h1>" in page
+    # The text is HTML, and the metadata are not in it.
+    assert "<td>NegCLIP, version 1</td>" in page
+    assert "library_name: open_clip" in page.partition("Metadata for the Hub")[2]
+    assert "library_name" not in page.partition("Metadata for the Hub")[0]
+    answer = editor.get(f"{address}README.md")
     assert answer["Content-Disposition"] == 'attachment; filename="small-clip-README.md"'
+    assert answer.content.decode().startswith("---\n")
     assert "# small-clip" in answer.content.decode()
-    assert signed_in(make_person("stranger")).get(address).status_code == 404
+    stranger = signed_in(make_person("stranger"))
+    for each in (address, f"{address}README.md"):
+        assert stranger.get(each).status_code == 404
 
 
 def test_a_trained_model_is_offered_in_its_project_alone(editor: Client, project: Project) -> None:
@@ -184,3 +220,30 @@ def test_a_long_list_needs_no_more_queries(editor: Client, project: Project) -> 
             editor.get(PAGE)
         counts.append(len(asked))
     assert counts[1] == counts[3]
+
+
+def test_a_run_is_deleted_after_its_page_said_what_goes(
+    editor: Client, project: Project, django_capture_on_commit_callbacks: Any
+) -> None:
+    run = waiting_run(project)
+    page, address = f"/training/{run.pk}/", f"/training/{run.pk}/delete/"
+    assert address not in editor.get(page).content.decode()
+    assert "small-clip is still in training. Cancel it first." in words_of(editor.get(address))
+    refused = editor.post(address)
+    assert refused.status_code == 409
+    assert "small-clip is still in training. Cancel it first." in words_of(refused)
+    TrainingRun.objects.update(attempt=1)
+    run.refresh_from_db()
+    finish(run)
+    assert address in editor.get(page).content.decode()
+    viewer, stranger = signed_in(make_member(project, "viewer")), signed_in(make_person("stranger"))
+    assert address not in viewer.get(page).content.decode()
+    assert (viewer.post(address).status_code, stranger.post(address).status_code) == (403, 404)
+    asked = words_of(editor.get(address))
+    assert "The run, the trained model and its weights will be deleted." in asked
+    assert f"A worker deletes the files in <code>{run.folder}</code>." in asked
+    with django_capture_on_commit_callbacks() as callbacks:
+        answer = editor.post(address, follow=True)
+    assert len(callbacks) == 1
+    assert "The training of small-clip was deleted. Its worker deletes the weights." in words_of(answer)
+    assert "No model has been trained here yet." in words_of(answer)

@@ -12,12 +12,14 @@ from rest_framework.response import Response
 
 from annotation.actions.deciding.adjudication import CannotSettle
 from annotation.actions.removing.removals import CannotRemove
+from annotation.actions.reviewing.flag_verdicts import CannotReview
 from predictions.errors import CannotPredict, PredictionsRefused
 from results.errors import CannotExport, UnknownPerson
 from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.uploads import MisplacedPiece
 from studies.design import DesignRefused
 from studies.errors import StudyError
+from training.errors import CannotTrain
 from workspace.actions.hub import PushRefused
 from workspace.actions.webhooks import WebhookRefused
 
@@ -88,7 +90,16 @@ def problem_of(error: Exception) -> Problem | None:
             return Problem("misplaced", 409, str(error))
         case StudyError():
             return Problem("not-now", 409, " ".join(error.problems), [{"reason": each} for each in error.problems])
-        case CannotExport() | CannotPredict() | CannotSettle() | CannotRemove() | PushRefused() | WebhookRefused():
+        case (
+            CannotExport()
+            | CannotPredict()
+            | CannotTrain()
+            | CannotSettle()
+            | CannotRemove()
+            | CannotReview()
+            | PushRefused()
+            | WebhookRefused()
+        ):
             return Problem("not-now", 409, str(error))
         case UnknownPerson():
             return Problem("not-found", 404, str(error))

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -21,8 +22,8 @@ from results.queries.exports.available_exports import find_removals
 from results.views.guards import Guarded, Response, refusal, row_view, signed_in_user, visible_projects
 from results.views.releases import RELEASES
 from studies.permissions import Verb
-from workspace.actions.hub import PushRefused, cancel_push, request_push
-from workspace.models import HubPush
+from workspace.actions.hub import Push, PushRefused, cancel_push, request_push
+from workspace.models import HubPush, ModelPush
 
 
 @sensitive_post_parameters("token")
@@ -64,29 +65,40 @@ def _ask(request: HttpRequest, release: Release, given: dict[str, Any]) -> HubPu
     return request_push(release=release, **given, token=token, by=signed_in_user(request), now=timezone.now())
 
 
-def _push_view(view: Callable[[HttpRequest, HubPush], Response]) -> Guarded:
-    @never_cache
-    @login_required
-    @wraps(view)
-    def with_push(request: HttpRequest, pk: int) -> Response:
-        found = HubPush.objects.select_related("release", "project", "job", "requested_by")
-        push = get_object_or_404(found, project__in=visible_projects(request), pk=pk)
-        return refusal(request, push.project, Verb.EXPORT) or view(request, push)
+def push_view(pushes: QuerySet[Push]) -> Callable[[Callable[[HttpRequest, Push], Response]], Guarded]:
+    """Give a view the one of `pushes` that its address names, if the person may see it."""
 
-    return with_push
+    def guard(view: Callable[[HttpRequest, Push], Response]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_push(request: HttpRequest, pk: int) -> Response:
+            push = get_object_or_404(pushes, project__in=visible_projects(request), pk=pk)
+            return refusal(request, push.project, Verb.EXPORT) or view(request, push)
+
+        return with_push
+
+    return guard
 
 
-@_push_view
+def render_progress(request: HttpRequest, push: HubPush | ModelPush, page: str) -> HttpResponse:
+    """Return the progress of a push, which polls until done, then its whole line. `page`: the name of its address."""
+    context = {"push": push, "page": page}
+    if push.finished_at is None:
+        return render(request, "workspace/hub/_push.html#progress", context)
+    return reswap(retarget(render(request, "workspace/hub/_push.html", context), f"#push-{push.pk}"), "outerHTML")
+
+
+one_push = push_view(HubPush.objects.select_related("release", "project", "job", "requested_by"))
+
+
+@one_push
 @require_safe
 def status(request: HttpRequest, push: HubPush) -> HttpResponse:
-    """Push progress fragment, polls until done."""
-    if push.finished_at is None:
-        return render(request, "workspace/hub/_push.html#progress", {"push": push})
-    whole = render(request, "workspace/hub/_push.html", {"push": push})
-    return reswap(retarget(whole, f"#push-{push.pk}"), "outerHTML")
+    return render_progress(request, push, "hub_push")
 
 
-@_push_view
+@one_push
 @require_POST
 def cancel(request: HttpRequest, push: HubPush) -> HttpResponse:
     try:

@@ -23,9 +23,16 @@ from predictions.actions.models import count_predictions, delete_model, rename_m
 from predictions.actions.runs import cancel_run, models_offered, request_offered_run, resume_run
 from predictions.errors import CannotPredict
 from predictions.models import LONGEST, Model, Run
-from predictions.queries.progress import models_of, progress_of, progress_of_all
+from predictions.queries.progress import (
+    PredictionCounts,
+    has_many_predictions,
+    models_of,
+    progress_of,
+    progress_of_all,
+)
 from predictions.tasks import send_to_worker
 from results.views.cached_statistics import stored_results
+from results.views.form_values import read_field
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
 from studies.actions.lookup import find_study_of
 from studies.errors import StudyError
@@ -41,7 +48,8 @@ OF_STUDY, OF_KIND = "study", "kind"
 @project_view(Verb.VIEW)
 @require_safe
 def models(request: HttpRequest, project: Project) -> HttpResponse:
-    return _page(request, project)
+    """List the models of a project and their runs. An address may name the model that the form asks."""
+    return _page(request, project, given={"model": read_field(request.GET, "model")})
 
 
 @project_view(Verb.PREDICT)
@@ -80,9 +88,12 @@ def _page(
     page = Paginator(found, RUNS_PER_PAGE).get_page(request.GET.get("page"))
     kept = stored_results(project)
     shares = kept.numbers["models"] if kept.numbers else {}
+    counts = None
+    if kept.numbers and has_many_predictions(project):
+        counts = {int(pk): PredictionCounts.read(each) for pk, each in kept.numbers["predictions"].items()}
     context = {
         "project": project,
-        "models": [(each, shares.get(str(each.model))) for each in models_of(project)],
+        "models": [(each, shares.get(str(each.model))) for each in models_of(project, counts)],
         "kept": kept,
         "page": page,
         "runs": progress_of_all(list(page), now=timezone.now()),

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -41,7 +41,7 @@ from results.queries.studies.overview import (
 from results.queries.studies.pipeline import funnel, studies_in_order
 from results.queries.studies.pipeline_graph import pipeline_graph
 from results.queries.studies.simulated_answers import all_simulated, simulated_in_project
-from results.views.cached_statistics import large_project_figures
+from results.views.cached_statistics import card_numbers, large_project_figures
 from results.views.guards import may_do, project_view, signed_in_user, visible_projects
 from simulation.actions.demo_project import demo_of
 from studies.actions.lookup import find_study_of
@@ -72,6 +72,7 @@ class ProjectCard:
     accepted: int | None
     asked: int | None
     needs: Sequence[str]
+    as_of: datetime | None
 
 
 @never_cache
@@ -80,16 +81,20 @@ class ProjectCard:
 def home(request: HttpRequest) -> HttpResponse:
     user = signed_in_user(request)
     # Archived projects last.
+    visible = visible_projects(request)
+    stored = card_numbers(visible)
     projects = sorted(
-        project_counts(visible_projects(request).select_related("deletion")),
+        project_counts(visible.select_related("deletion"), stored=stored),
         key=lambda project: project.archived_at is not None,
     )
     studies = Study.objects.filter(project__in=projects).defer("source")
     kinds: dict[int, dict[str, None]] = {each.pk: {} for each in projects}
     for study in studies:
         kinds[study.project_id] |= dict.fromkeys(get_kind(part.kind).title for part in study.design.parts)
-    pictures, accepted, asked = mosaics(projects), accepted_counts(projects), asked_counts(projects)
-    needing = projects_needing_action(projects, studies)
+    counted = [project for project in projects if project.pk not in stored]
+    accepted = accepted_counts(counted) | {pk: numbers.accepted for pk, numbers in stored.items()}
+    asked = asked_counts(counted) | {pk: numbers.asked for pk, numbers in stored.items()}
+    pictures, needing = mosaics(projects), projects_needing_action(projects, studies, stored=stored)
     context = {
         "projects": [
             ProjectCard(
@@ -99,6 +104,7 @@ def home(request: HttpRequest) -> HttpResponse:
                 accepted.get(each.pk),
                 asked.get(each.pk),
                 needing.get(each.pk, []),
+                stored[each.pk].as_of if each.pk in stored else None,
             )
             for each in projects
         ],

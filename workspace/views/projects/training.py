@@ -1,7 +1,8 @@
-"""Models that are trained on a project: request one, follow its curves, cancel, resume."""
+"""Models that are trained on a project: request one, follow its curves, cancel, resume, delete."""
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -15,21 +16,25 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from background.tasks import send
 from results.actions.model_cards import write_model_card
-from results.actions.training_data import find_training_data
+from results.actions.training_data import check_trainable, find_training_data
 from results.reports.training_curves import curve_charts
+from results.views.cached_statistics import results_for
 from results.views.charts import stored_charts
 from results.views.form_values import read_field
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in_user, visible_projects
+from studies.markdown import render_headed
 from studies.models import Project
 from studies.permissions import Verb
-from studies.wording import format_time_left
+from studies.wording import format_duration, format_time_left
+from training.actions.deletion import delete_run, models_of, why_not_deleted
 from training.actions.runs import Wanted, cancel_run, offered_bases, read_price, request_offered_run, resume_run
 from training.errors import CannotTrain
+from training.leaks import LeakReport
 from training.messages import TRAINING, VALIDATION
 from training.models import TrainingRun
 from training.option_fields import option_fields, read_options
 from training.recipes import RECIPES, get_recipe
-from training.tasks import send_order
+from training.tasks import ask_to_discard, send_order
 
 RUNS_PER_PAGE = 20
 FIRST_RECIPE = next(iter(RECIPES))
@@ -42,8 +47,10 @@ def training_runs(request: HttpRequest, project: Project) -> HttpResponse:
     problem = ""
     if request.method == "POST":
         try:
+            wanted = _read_form(request, project)
+            check_trainable(project, wanted)
             run, job = request_offered_run(
-                project=project, wanted=_read_form(request, project), by=signed_in_user(request), now=timezone.now()
+                project=project, wanted=wanted, by=signed_in_user(request), now=timezone.now()
             )
         except CannotTrain as error:
             problem = str(error)
@@ -123,10 +130,11 @@ def training_run(request: HttpRequest, run: TrainingRun) -> HttpResponse:
         "project": run.project,
         "run": run,
         "left": left,
+        "took": format_duration(run.seconds),
         "recipe": get_recipe(run.recipe) if run.recipe in RECIPES else None,
         "training": run.count(TRAINING),
         "validation": run.count(VALIDATION),
-        "leaks": list(run.leaks.items()),
+        "leaks": [(part, LeakReport.from_plain(report)) for part, report in run.leaks.items()],
         "charts": [(chart, rows[chart.name]) for chart in charts if chart.name in rows],
         "scores": [point for point in points if point.score is not None],
         "may": may_do(request, run.project),
@@ -137,15 +145,35 @@ def training_run(request: HttpRequest, run: TrainingRun) -> HttpResponse:
 @_run_view(Verb.VIEW)
 @require_safe
 def card(request: HttpRequest, run: TrainingRun) -> HttpResponse:
+    """Show the model card of a trained model, with the scores of its project's results as stored."""
+    if run.state != TrainingRun.State.DONE:
+        return _without_card(request, run)
+    kept = results_for(run.project)
+    context: dict[str, Any] = {"project": run.project, "run": run, "kept": kept if kept.in_background else None}
+    if kept.as_of is not None:
+        _, metadata, body = write_model_card(run=run, results=kept).split("---\n", 2)
+        context |= {"metadata": metadata, "card": render_headed(body.strip())}
+    return render(request, "workspace/training/card.html", context)
+
+
+@_run_view(Verb.VIEW)
+@require_safe
+def card_file(request: HttpRequest, run: TrainingRun) -> HttpResponse:
     """Download the model card of a trained model."""
-    try:
-        text = write_model_card(run=run)
-    except CannotTrain as error:
-        messages.error(request, str(error))
-        return redirect("training_run", run.pk)
+    if run.state != TrainingRun.State.DONE:
+        return _without_card(request, run)
+    kept = results_for(run.project)
+    if kept.as_of is None:
+        return redirect("training_card", run.pk)
+    text = write_model_card(run=run, results=kept)
     response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{run.name}-README.md"'
     return response
+
+
+def _without_card(request: HttpRequest, run: TrainingRun) -> HttpResponse:
+    messages.error(request, f"{run.name} is not trained yet, so it has no model card. Wait until its training is done.")
+    return redirect("training_run", run.pk)
 
 
 @_run_view(Verb.PREDICT)
@@ -175,3 +203,26 @@ def resume(request: HttpRequest, run: TrainingRun) -> HttpResponse:
             else:
                 send(job)
     return redirect("training_run", run.pk)
+
+
+@_run_view(Verb.MANAGE_MODELS)
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, run: TrainingRun) -> HttpResponse:
+    """Show what is deleted with a training run, and delete it on confirmation."""
+    problem = ""
+    if request.method == "POST":
+        try:
+            delete_run(run=run, by=signed_in_user(request), now=timezone.now())
+        except CannotTrain as error:
+            problem = str(error)
+        else:
+            ask_to_discard.delay_on_commit()
+            messages.success(request, f"The training of {run.name} was deleted. Its worker deletes the weights.")
+            return redirect("project_training", run.project.slug)
+    context = {
+        "project": run.project,
+        "run": run,
+        "models": models_of(run),
+        "problem": problem or why_not_deleted(run),
+    }
+    return render(request, "workspace/training/delete.html", context, status=409 if problem else 200)

@@ -67,9 +67,11 @@ class LaunchCost:
 
 def launch_cost(design: Design, plan: Plan) -> LaunchCost:
     pay, minutes = design.pay, design.time.estimated_minutes
-    paid = rewards(pay.per_session, pay.per_answer, seats=plan.seats, answers=plan.answers)
+    # Answers to checks are paid too.
+    checks = plan.seats * design.checks_per_survey
+    paid = rewards(pay.per_session, pay.per_answer, seats=plan.seats, answers=plan.answers + checks)
     # For a study fed by another study, only a full survey is known in advance.
-    each = Fraction(plan.answers, plan.seats) if plan.seats else Fraction(design.surveys.size)
+    each = Fraction(plan.answers + checks, plan.seats) if plan.seats else Fraction(design.surveys.size)
     return LaunchCost(
         currency=pay.currency,
         rewards=paid,

@@ -21,7 +21,7 @@ from studies.permissions import Verb
 def retire_or_restore(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     """Show what retiring or restoring a question does, and do it on confirmation."""
     found = get_object_or_404(
-        Question.objects.filter(study=study).select_related("instance", "study__project"), pk=question
+        Question.with_checks.filter(study=study).select_related("instance", "study__project"), pk=question
     )
     problem, back = "", _page_before(request, found)
     if request.method == "POST":

@@ -38,6 +38,7 @@ from results.queries.people.groups import undeclared_groups
 from results.queries.studies.activity import activity_of, study_activity
 from results.queries.studies.live_study_status import wait_reason
 from results.queries.studies.overview import answers_sent, count_conflicts, waiting_for_launch
+from results.queries.studies.policies import policy_lines
 from results.queries.studies.progress import (
     SuspiciousArrivals,
     count_seats,
@@ -289,6 +290,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "skips": study_skips(study),
         "undeclared_groups": undeclared_groups(study),
         "blind": _baseline_rows(study),
+        "policies": [] if study.state == StudyState.DRAFT else policy_lines(study),
     }
     if study.state == StudyState.DRAFT or study.state in UNDER_WAY:
         context |= study_job_context(study)

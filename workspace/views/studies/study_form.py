@@ -16,7 +16,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.actions.launching import launch
-from results.views.guards import project_view, signed_in_user, study_view
+from results.views.guards import may_do, project_view, signed_in_user, study_view
 from studies.actions.drafts import DraftChanged, create_once, fingerprint
 from studies.actions.question_types import QuestionType, names_in, question_type
 from studies.actions.studies import columns, feeding_study
@@ -31,11 +31,12 @@ from studies.design.spans import lost_comments
 from studies.errors import StudyError
 from studies.kinds import KINDS
 from studies.markdown import render_headed
-from studies.models import Project, Study, StudyState
+from studies.models import UNDER_WAY, Project, Study, StudyState
 from studies.names import LONGEST_SLUG
 from studies.permissions import Verb
 from studies.shipped_designs import shipped_designs
 from workspace.sent_forms import created_from, note_created, with_form_key
+from workspace.views.studies.consent import unnumbered_consents, version_lines
 from workspace.views.studies.drafts import (
     LocatedProblem,
     complaints,
@@ -303,6 +304,9 @@ def design(request: HttpRequest, study: Study) -> HttpResponse:
         "sentences": describe_design(design, **asked),
         "instructions": texts,
         "consent": render_headed(design.consent) if design.consent else None,
+        "consent_versions": version_lines(study),
+        "unnumbered_consents": unnumbered_consents(study) if design.consent else 0,
+        "may_change_consent": may_do(request, study.project)[Verb.RUN] and study.state in UNDER_WAY,
         "values": _values(study),
     }
     return render(request, "workspace/design.html", context)

@@ -1,0 +1,72 @@
+"""Seconds per answer of a session, in the order of the answers."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from statistics import median
+
+from django.db.models import OuterRef, Subquery
+
+from annotation.models import Removal, Response
+from annotation.models.responses import took_ms
+
+# A chart is as high as the longest of this share of the answers; a few long pauses do not flatten the others.
+SHOWN_WHOLE = 0.95
+
+
+@dataclass(frozen=True)
+class AnswerTime:
+    """An answer: its number in the session from 1, and its seconds; None if the browser measured nothing."""
+
+    number: int
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class SessionTimes:
+    """The answers of a session, in order."""
+
+    answers: Sequence[AnswerTime]
+
+    @property
+    def measured(self) -> Sequence[float]:
+        return sorted(each.seconds for each in self.answers if each.seconds is not None)
+
+    @property
+    def median(self) -> float:
+        return median(self.measured)
+
+    @property
+    def shortest(self) -> float:
+        return self.measured[0]
+
+    @property
+    def longest(self) -> float:
+        return self.measured[-1]
+
+    @property
+    def top(self) -> float:
+        """The seconds at the top of a chart; longer answers are cut there."""
+        return self.measured[max(ceil(SHOWN_WHOLE * len(self.measured)) - 1, 0)]
+
+
+def times_by_session(sessions: Sequence[int]) -> Mapping[int, SessionTimes]:
+    """Return the times of each of `sessions` with answers, also those that do not count; one query.
+
+    Answers of people who withdrew are left out.
+    """
+    first = Response.objects.filter(session=OuterRef("session"), question=OuterRef("question"), version=1)
+    given = Response.objects.filter(session__in=sessions, is_current=True, is_check=False).exclude(
+        left_out=Removal.Why.WITHDRAWN
+    )
+    by_answer = given.annotate(
+        ms=took_ms(), first_at=Subquery(first.values("received_at")), first_version=Subquery(first.values("pk"))
+    )
+    found: dict[int, list[float | None]] = defaultdict(list)
+    for session, ms in by_answer.order_by("session", "first_at", "first_version").values_list("session_id", "ms"):
+        found[session].append(None if ms is None else ms / 1000)
+    return {
+        session: SessionTimes([AnswerTime(number, each) for number, each in enumerate(seconds, start=1)])
+        for session, seconds in found.items()
+    }
