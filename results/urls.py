@@ -78,6 +78,7 @@ urlpatterns = [
         name="unsettle",
     ),
     path("studies/<slug:project>/<slug:slug>/questions/", questions.questions, name="study_questions"),
+    path("studies/<slug:project>/<slug:slug>/checks/", questions.checks, name="study_checks"),
     path("studies/<slug:project>/<slug:slug>/annotators/", annotators.annotators, name="study_annotators"),
     path("studies/<slug:project>/<slug:slug>/flags/", flagged_sessions.study_flags, name="study_flags"),
     path("studies/<slug:project>/<slug:slug>/owed/", payments_due.page, name="study_owed"),

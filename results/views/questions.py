@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
+from results.queries.people.checks import MOST_LISTED as MOST_CHECKS_LISTED
+from results.queries.people.checks import check_questions
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.questions import (
     DIFFICULTIES,
@@ -23,6 +26,8 @@ from results.views.cached_statistics import numbers_for
 from results.views.guards import may_do, study_view
 from studies.models import Study
 from studies.permissions import Verb
+
+CHECKS_PER_PAGE = 50
 
 
 @study_view(Verb.VIEW)
@@ -57,3 +62,18 @@ def questions(request: HttpRequest, study: Study) -> HttpResponse:
         "may": may_do(request, study.project),
     }
     return render(request, "results/questions.html", context)
+
+
+@study_view(Verb.VIEW)
+@require_safe
+def checks(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the gold questions and instruction checks of `study`, those that most people fail first."""
+    context = {
+        "study": study,
+        "page_name": "Checks",
+        "tab": "questions",
+        "checks": Paginator(check_questions(study), CHECKS_PER_PAGE).get_page(request.GET.get("page")),
+        "most": MOST_CHECKS_LISTED,
+        "may": may_do(request, study.project),
+    }
+    return render(request, "results/checks.html", context)

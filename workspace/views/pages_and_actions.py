@@ -186,6 +186,7 @@ STUDY = (
     Entry("Overview", "study", "monitor progress sessions places answers", in_drafts=True),
     Entry("Recruit", "study_recruit", "link prolific places codes invite annotators pay", Verb.RUN, in_drafts=True),
     Entry("Questions", "study_questions", "votes answers items skips hardest"),
+    Entry("Checks", "study_checks", "gold attention instruction questions failed right answer"),
     Entry("Disagreements", "study_disagreements", "conflicts adjudicate settle conflicting ties"),
     Entry("Annotators", "study_annotators", "people workers quality agreement speed"),
     Entry("Flags", "study_flags", "flagged sessions review careless cheating bots quality"),

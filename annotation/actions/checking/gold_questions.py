@@ -35,6 +35,20 @@ def gold_instances(study: Study) -> set[int]:
     return {question.instance_id for question in gold_questions(study)}
 
 
+def people_per_gold_question(study: Study) -> float | None:
+    """Return of how many people each gold question of a draft would be asked on average; None without gold.
+
+    Raises StudyError if the gold questions cannot be made.
+    """
+    checks = study.design.checks
+    if checks is None or checks.gold is None:
+        return None
+    instances = len({question.instance_id for question in gold_questions(study)})
+    # The selection leaves out listed gold, but not yet gold from another study.
+    surveys = _surveys(study, without=instances if checks.gold.from_study else 0)
+    return checks.gold.per_survey * surveys * study.answers / instances if instances else None
+
+
 def gold_questions(study: Study) -> Iterable[Question]:
     """Return the unsaved gold questions of `study`: all questions about each instance. Raises StudyError."""
     checks = study.design.checks
@@ -101,9 +115,9 @@ def _from_study(study: Study) -> list[Question]:
     return [_copy(question, study, right) for instance in sorted(chosen) for question, right in usable[instance]]
 
 
-def _surveys(study: Study) -> int:
-    """Return how many surveys `study` would have, about; at least 1."""
-    number = reachable_instances(study).count()
+def _surveys(study: Study, *, without: int = 0) -> int:
+    """Return how many surveys `study` would have, about; at least 1. without: instances that it does not ask about."""
+    number = reachable_instances(study).count() - without
     sample = study.design.instances.sample
     asked = (number if sample is None else min(number, sample)) * study.design.questions_per_instance
     return max(1, round(asked / study.design.surveys.size))

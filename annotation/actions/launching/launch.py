@@ -9,7 +9,12 @@ from django.db import transaction
 
 from annotation.actions import seats
 from annotation.actions.arriving.draw_questions import ready_items
-from annotation.actions.checking.gold_questions import gold_instances, items_without_gold, make_gold_questions
+from annotation.actions.checking.gold_questions import (
+    gold_instances,
+    items_without_gold,
+    make_gold_questions,
+    people_per_gold_question,
+)
 from annotation.actions.launching.consent_versions import first_version
 from annotation.language import has_interface_language
 from annotation.models import Decision, Seat, Slot
@@ -25,6 +30,9 @@ from studies.errors import StudyError
 from studies.models import Question, Study, StudyState, SurveyQuestion
 from studies.rules import RULES, get_rule
 from studies.wording import format_count
+
+# Gold questions that are asked of this many times more people than others stand out among people who compare pages.
+MANY_MORE = 2
 
 
 @transaction.atomic
@@ -68,7 +76,28 @@ def foresee(study: Study) -> Plan:
 
 def launch_warnings(study: Study) -> list[str]:
     """Return warnings about unusual effects of launching `study`, in sentences; none prevents the launch."""
-    return [*_warnings_about_rules(study), *_warnings_about_group(study), *_warnings_about_instructions(study)]
+    return [
+        *_warnings_about_rules(study),
+        *_warnings_about_group(study),
+        *_warnings_about_gold(study),
+        *_warnings_about_instructions(study),
+    ]
+
+
+def _warnings_about_gold(study: Study) -> list[str]:
+    """Return that gold questions are asked of many more people than others, by which they could be found out."""
+    try:
+        people = people_per_gold_question(study)
+    except StudyError:
+        # The launch says so.
+        return []
+    if people is None or people < MANY_MORE * study.answers:
+        return []
+    return [
+        f"Each gold question will be asked of about {people:.0f} people, and other questions of {study.answers}. "
+        "People who compare their pages could find out which questions are gold. Provide more gold questions, or "
+        "lower `checks.gold.per_survey`."
+    ]
 
 
 def _warnings_about_instructions(study: Study) -> list[str]:

@@ -1,17 +1,57 @@
-"""Results of gold questions, instruction checks and repeats, by person and by study."""
+"""Results of gold questions, instruction checks and repeats, by person, by study and by question."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
-from annotation.check_results import CheckedAnswer, Passed, checked_answers, count_passed, passed_by_session
-from annotation.models import Removal, Response, Session
+from analytics.scores import wilson_interval
+from annotation.check_results import (
+    CheckedAnswer,
+    Passed,
+    checked_answers,
+    count_passed,
+    passed_by_session,
+    passed_check,
+)
+from annotation.models import Decision, Removal, Response, Session
+from annotation.models.responses import stands
 from results.models import Pseudonym
-from results.queries.instances.instance_history import right_name
+from results.queries.instances.instance_history import answer_name, right_name
 from results.reports.base import AnnotatorName
 from results.reports.sections.checks import CheckRow
 from studies.models import Check, Instance, Question, Study
+
+# Of a study's checks, the first are listed: later ones would be read for each page.
+MOST_LISTED = 10_000
+
+
+@dataclass(frozen=True)
+class CheckQuestion:
+    """A gold question or instruction check, and the answers to it that stand.
+
+    right: the right answer in words. passed: how many answers are right, of those with a result. wrong: the most
+    frequent wrong answer in words, with its number; None if nobody was wrong. decided: what was decided about the
+    question that it was copied from, in words, if it is no longer the right answer; else "".
+    """
+
+    question: Question
+    right: str
+    passed: int
+    of: int
+    wrong: tuple[str, int] | None
+    decided: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """The share of right answers, 0 to 1; None without answers."""
+        return self.passed / self.of if self.of else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of `share` (Wilson 1927); None without answers."""
+        return wilson_interval(self.passed, self.of)
 
 
 @dataclass(frozen=True)
@@ -51,6 +91,52 @@ def checks_by_study(person: Pseudonym) -> list[CheckRow]:
         by_study.setdefault(study_of[each.response], []).append(each)
     studies = Study.objects.filter(pk__in=by_study).order_by("pk").values_list("pk", "slug")
     return [CheckRow(slug, _numbers(by_study[pk])) for pk, slug in studies]
+
+
+def check_questions(study: Study) -> list[CheckQuestion]:
+    """Return the gold questions and instruction checks of `study`, those that most people fail first.
+
+    Their order follows the upper end of the interval, so that one failed answer does not come before many. Checks
+    without answers are last. At most MOST_LISTED, those made first. The number of queries is constant.
+    """
+    asked = Question.with_checks.filter(study=study, check_type__in=(Check.GOLD, Check.INSTRUCTION))
+    listed = list(asked.select_related("instance").order_by("pk")[:MOST_LISTED])
+    given = _shown().filter(stands(), study=study, is_check=True).exclude(question__check_type=Check.REPEAT)
+    counted: dict[int, list[tuple[Response, int]]] = defaultdict(list)
+    answers = given.order_by().values_list("question_id", "choice", "answer").annotate(n=Count("pk"))
+    for question, choice, answer, number in answers:
+        counted[question].append((Response(choice=choice, answer=answer), number))
+    decided = _changed_decisions(listed)
+    lines = [_check_question(each, counted[each.pk], decided.get(each.pk, "")) for each in listed]
+    return sorted(lines, key=lambda line: (line.interval is None, (line.interval or (0, 0))[1], line.question.pk))
+
+
+def _check_question(question: Question, given: Iterable[tuple[Response, int]], decided: str) -> CheckQuestion:
+    """Return `question` with its results. given: its different answers, and how often each was given."""
+    passed = failed = 0
+    wrong = Counter[str]()
+    for answer, number in given:
+        answer.question = question
+        result = passed_check(answer, {})
+        passed += number if result else 0
+        if result is False:
+            failed += number
+            wrong[answer_name(question, answer)] += number
+    most = min(wrong.items(), key=lambda each: (-each[1], each[0]), default=None)
+    return CheckQuestion(question, right_name(question), passed, passed + failed, most, decided)
+
+
+def _changed_decisions(questions: Sequence[Question]) -> dict[int, str]:
+    """Return gold question -> what is decided by now about the question it was copied from, if that has changed."""
+    copied = {each.source_id: each for each in questions if each.check_type == Check.GOLD and each.source_id}
+    found = {}
+    for decision in Decision.objects.filter(question__in=copied).select_related("question"):
+        gold = copied[decision.question_id]
+        accepted = decision.winner if decision.state == Decision.State.ACCEPTED else ""
+        now = "" if decision.question.undone_at else decision.settled_choice or accepted
+        if now != gold.right:
+            found[gold.pk] = answer_name(gold, Response(choice=now, answer=now)) if now else "nothing"
+    return found
 
 
 def gold_uses(instance: Instance) -> list[GoldUse]:

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from annotation.actions.deciding.adjudication import settle
-from annotation.actions.launching.launch import launch, plan
-from annotation.actions.removing.retire_questions import put_back_instances, take_out_instances
+from annotation.actions.launching.launch import launch, launch_warnings, plan
+from annotation.actions.removing.retire_questions import put_back_instances, take_out, take_out_instances
 from annotation.models import Response
+from results.queries.people.checks import check_questions
 from studies.errors import StudyError
 from studies.models import Project, Question, Study
 from tests.annotation.checking.test_checks_of_seats import open_slots, value_of
@@ -105,3 +106,38 @@ def test_who_had_a_question_in_the_pilot_does_not_get_it_as_gold(pilot: Study) -
     other = arrive_at_work(draft, "somebody else")
     gold = [sum(slot.is_check for slot in open_slots(session)) for session in (again, other)]
     assert gold == [0, 4]
+
+
+def test_a_decision_that_changes_after_the_launch_is_shown_beside_the_right_answer(pilot: Study) -> None:
+    main = launch_study(pilot.project, study="main", checks={"gold": {"per_survey": 4, "from": "pilot"}})
+    assert {line.decided for line in check_questions(main)} == {""}
+    settled = pilot.questions.get(decision__settled_choice="none")
+    accepted = pilot.questions.filter(decision__winner="candidate-2").first()
+    assert accepted is not None
+    settle(question=settled, choice="candidate-3", by=make_person("pia"), note="", now=NOON)
+    take_out(question=accepted, reason="The photo shows a face.", by=TESTS, now=NOON)
+    found = {line.question.source_id: (line.right, line.decided) for line in check_questions(main) if line.decided}
+    assert found == {
+        settled.pk: ("None of these", "Image 4"),
+        accepted.pk: ("Image 3", "nothing"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("per_survey", "size", "people"),
+    [
+        # Four gold instances and 30 others in one survey with two places: 2 people each.
+        (4, 34, None),
+        # 30 in surveys of 5: 6 surveys with 2 gold questions, for 2 people each: 24 places for 4 instances.
+        (2, 5, 6),
+    ],
+)
+def test_gold_questions_that_far_more_people_get_than_others_are_warned_about(
+    pilot: Study, per_survey: int, size: int, people: int | None
+) -> None:
+    gold = {"per_survey": per_survey, "from": "pilot"}
+    told = launch_warnings(
+        create_draft(pilot.project, study="main", answers=2, surveys={"size": size}, checks={"gold": gold})
+    )
+    sentence = f"Each gold question will be asked of about {people} people, and other questions of 2."
+    assert [each.startswith(sentence) for each in told] == ([] if people is None else [True])

@@ -1,6 +1,7 @@
 from html import unescape
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
@@ -10,8 +11,10 @@ from annotation.models import Session, Skip
 from results.actions import cached_statistics
 from results.models import KeptNumbers
 from results.queries.exports.soft_labels import soft_labels
-from studies.models import Question, Study
-from tests.factories import NOON
+from studies.models import Check, Question, Study
+from tests.annotation.checking.test_checks_of_seats import answer_all
+from tests.checking import CHECKS
+from tests.factories import NOON, arrive_at_work, launch_study
 from tests.pages import words_of
 from tests.people import digest_of
 from tests.removing import exclude
@@ -139,3 +142,41 @@ def test_the_first_questions_have_pages_and_others_are_found_by_their_instances(
     assert "The first 2 questions" in text
     assert "This page lists no more questions." in text
     assert len(listed(client, "disagreement")) == 2
+
+
+def test_checks_are_listed_with_the_one_that_most_people_fail_first(client: Client, researcher: User) -> None:
+    """Ann follows the checks that Ben fails. Two gold questions stand in their survey, and two in none."""
+    project = project_of(researcher, instances=34)
+    study = launch_study(project, study="checked", answers=2, checks=CHECKS)
+    answer_all(arrive_at_work(study, "ann"))
+    ben = arrive_at_work(study, "ben")
+    answer_all(ben, key="candidate-0", follow=False)
+    gold, instruction = Check.GOLD.label, Check.INSTRUCTION.label
+    # Wilson's interval of 1 of 2 is 0.095 to 0.905.
+    assert checks_on(client) == [
+        (gold, "1 of 2", "9.5 %–90.5 %", "Image 1 (1)"),
+        (gold, "1 of 2", "9.5 %–90.5 %", "Image 1 (1)"),
+        (instruction, "1 of 2", "9.5 %–90.5 %", "Image 1 (1)"),
+        (instruction, "1 of 2", "9.5 %–90.5 %", "Image 1 (1)"),
+        (gold, "0 of 0", "", ""),
+        (gold, "0 of 0", "", ""),
+    ]
+    exclude(project, "ben")
+    # That of 1 of 1 is 0.207 to 1.
+    assert checks_on(client)[0] == (gold, "1 of 1", "20.7 %–100.0 %", "")
+
+
+def checks_on(client: Client) -> list[tuple[str, ...]]:
+    """Return type, number passed, interval and wrong answer of each check, as its page shows them."""
+    page = BeautifulSoup(client.get("/studies/vases/checked/checks/").content, "html.parser")
+    names = ("Check", "Passed", "95 % CI", "Most frequent wrong answer")
+    return [
+        tuple(row.select_one(f'td[data-title="{name}"]').get_text() for name in names)  # type: ignore[union-attr]
+        for row in page.select("tbody tr")
+    ]
+
+
+@pytest.mark.usefixtures("study")
+def test_a_study_without_checks_says_so(client: Client) -> None:
+    assert "The design of this study asks for no checks." in words_of(client.get("/studies/vases/step-3/checks/"))
+    assert ">Checks</a>" not in client.get(PAGE).content.decode()

@@ -114,6 +114,7 @@ PRIVATE = {
         for action in ("pause", "resume", "stop", "refresh")
     },
     "/studies/birds/birds-step-3/questions/": all_alike(LOOK),
+    "/studies/birds/birds-step-3/checks/": all_alike(LOOK),
     "/studies/birds/birds-step-3/annotators/": all_alike(LOOK),
     "/studies/birds/birds-step-3/owed/": all_alike(LOOK),
     "/studies/birds/birds-step-3/owed.csv": all_alike(LOOK),

@@ -45,6 +45,8 @@ def _page_before(request: HttpRequest, question: Question) -> str:
         case "questions":
             place = {name: request.GET[name] for name in ("sort", "page") if name in request.GET}
             page = f"{reverse('study_questions', args=[project, study])}?{urlencode(place)}"
+        case "checks":
+            page = f"{reverse('study_checks', args=[project, study])}?{urlencode({'page': request.GET.get('page', 1)})}"
         case _:
             return f"{reverse('study', args=[project, study])}#reports"
     return f"{page}#question-{question.pk}"
