@@ -1,18 +1,22 @@
-"""Seconds per answer of a session, in the order of the answers."""
+"""Seconds per answer of a session, in the order of the answers, and sessions of one person at the same time."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations, pairwise
 from math import ceil
 from statistics import median
 
 from django.db.models import OuterRef, Subquery
 
-from annotation.models import Removal, Response
+from annotation.models import Removal, Response, Session
 from annotation.models.responses import took_ms
 
 # A chart is as high as the longest of this share of the answers; a few long pauses do not flatten the others.
 SHOWN_WHOLE = 0.95
+# Somebody who interrupts one session for another one changes twice between them.
+MOST_CHANGES = 2
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,39 @@ class SessionTimes:
     def top(self) -> float:
         """The seconds at the top of a chart; longer answers are cut there."""
         return self.measured[max(ceil(SHOWN_WHOLE * len(self.measured)) - 1, 0)]
+
+
+@dataclass(frozen=True)
+class SimultaneousSessions:
+    """Two sessions of one person, who changed between them `changes` times, first at `start` and last at `end`."""
+
+    sessions: tuple[Session, Session]
+    changes: int
+    start: datetime
+    end: datetime
+
+
+def simultaneous_sessions(sessions: Sequence[Session]) -> list[SimultaneousSessions]:
+    """Return which of `sessions`, all of one person, were worked on at once, the earliest first; one query.
+
+    They were if the person changed more often between them, from answer to answer, than somebody who interrupts one for
+    the other. Times of such answers include work in the other session.
+    """
+    if len(sessions) <= 1:
+        return []
+    sent: dict[int, list[datetime]] = defaultdict(list)
+    given = Response.objects.filter(session__in=sessions, version=1).order_by("received_at", "pk")
+    for session, at in given.values_list("session_id", "received_at"):
+        sent[session].append(at)
+    found = []
+    for first, second in combinations([each for each in sessions if each.pk in sent], 2):
+        if max(sent[first.pk][0], sent[second.pk][0]) > min(sent[first.pk][-1], sent[second.pk][-1]):
+            continue
+        both = sorted((at, session.pk) for session in (first, second) for at in sent[session.pk])
+        changes = [after for (_, before), (after, now) in pairwise(both) if before != now]
+        if len(changes) > MOST_CHANGES:
+            found.append(SimultaneousSessions((first, second), len(changes), changes[0], changes[-1]))
+    return sorted(found, key=lambda each: each.start)
 
 
 def times_by_session(sessions: Sequence[int]) -> Mapping[int, SessionTimes]:

@@ -10,7 +10,12 @@ from annotation.models import Block, PersonMessage, PersonNote, Report, Response
 from annotation.models.responses import LeftOut
 from results.models import Pseudonym
 from results.queries.instances.instance_history import answer_name, right_name
-from results.queries.people.answer_times import SessionTimes, times_by_session
+from results.queries.people.answer_times import (
+    SessionTimes,
+    SimultaneousSessions,
+    simultaneous_sessions,
+    times_by_session,
+)
 from results.queries.people.flagged_sessions import FlagLine, flags_by_session
 from studies.kinds import KINDS, get_kind
 from studies.models import Check
@@ -104,6 +109,7 @@ class PersonRecords:
     times: Mapping[int, SessionTimes]
     checks: Mapping[int, Sequence[CheckResult]]
     texts: Sequence[OwnText]
+    simultaneous: Sequence[SimultaneousSessions]
 
 
 def records_of(person: Pseudonym, sessions: Sequence[Session], *, withdrew: bool) -> PersonRecords:
@@ -121,6 +127,7 @@ def records_of(person: Pseudonym, sessions: Sequence[Session], *, withdrew: bool
         times=times_by_session(pks),
         checks=check_results(pks),
         texts=[] if withdrew else _texts_of(person, sessions),
+        simultaneous=[] if withdrew else simultaneous_sessions(sessions),
     )
 
 

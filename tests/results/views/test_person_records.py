@@ -1,6 +1,7 @@
 """Notes on a person, and their block in a project, on the person's page."""
 
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -35,8 +36,8 @@ def study(researcher: User) -> Study:
     return study
 
 
-def page() -> str:
-    name = Pseudonym.objects.get(annotator__id_digest=digest_of("ann")).name
+def page(who: str = "ann") -> str:
+    name = Pseudonym.objects.get(annotator__id_digest=digest_of(who)).name
     return f"/projects/vases/people/{name}/"
 
 
@@ -52,6 +53,32 @@ def test_the_page_has_the_flags_with_their_evidence_and_a_chart_of_the_times(cli
     assert f"Measured precision at least {round(100 * precision)} %" in words
     # Both answers took 4.2 s.
     assert "Seconds per answer in order: 2 answers, median 4.2 s, from 4.2 to 4.2 s" in words
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "sentence"),
+    [
+        # Minutes of the answers: 0, 1 | 2 | 3 | 4, so the person changes three times, first at 2 and last at 4.
+        ((0, 1, 3), (2, 4), "changed 3 times between them from"),
+        # One session interrupts the other, and one follows the other.
+        ((0, 3), (1, 2), ""),
+        ((0, 1), (2, 3), ""),
+    ],
+)
+def test_the_page_says_that_somebody_worked_in_two_studies_at_once(
+    client: Client, study: Study, first: tuple[int, ...], second: tuple[int, ...], sentence: str
+) -> None:
+    other = open_study(study.project, STEP_3 | {"answers": 3, "study": "other"})
+    keys = ("vase_0", "vase_1", "vase_2", "vase_3")
+    for each, minutes in ((study, first), (other, second)):
+        about = sit_through(each, "ben", by_key(**dict.fromkeys(keys[: len(minutes)], "none")))
+        for minute, answer in zip(minutes, Response.objects.filter(session=about).order_by("pk"), strict=True):
+            Response.objects.filter(pk=answer.pk).update(received_at=NOON + timedelta(minutes=minute))
+    name_annotators(project=study.project)
+    words = words_of(client.get(page("ben")))
+    assert ("Answered in other and step-3 at the same time" in words) == bool(sentence)
+    if sentence:
+        assert f"{sentence} <time datetime=\"{NOON + timedelta(minutes=2):%Y-%m-%dT%H:%M}" in words
 
 
 def answer_check(study: Study, check: str, choice: str, **values: Any) -> None:
