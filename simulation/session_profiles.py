@@ -82,7 +82,8 @@ class Profile:
     session on, in `careless_seconds` (None: in their usual time). hidden: share of answers with the tab hidden for most
     of the time. unsure_first: they take the first place where they are unsure, also at ties. strictness: they say
     "none" or "no" to questions of less clarity, whatever is right. pauses: share of answers before which they rest for
-    minutes. writing, texts: how and what they write.
+    minutes. claims: factor of the time that their browser reports, beside the server's clock. writing, texts: how and
+    what they write.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Profile:
     strictness: float = 0.0
     pauses: float = 0.0
     unmeasured: float = 0.0
+    claims: float = 1.0
     writing: str = "typed"
     texts: str = "own"
     kinds: Sequence[str] = ("pick", "yes-no", "retrieval", "description")
@@ -123,6 +125,7 @@ HONEST = (
     Profile("first of equals", True, unsure_first=1.0, kinds=("pick", "pair")),
     Profile("bursts and pauses", True, slowness=0.5, pauses=0.08, hidden=0.05),
     Profile("pastes own notes", True, hidden=0.6, writing="pasted", texts="notes", kinds=TEXTS),
+    Profile("clock runs fast", True, claims=1.05),
     Profile("careful in an easy study", True, slowness=1.5, errors=0.3, kinds=("easy",)),
 )
 CHEATERS = (
@@ -132,6 +135,7 @@ CHEATERS = (
     Profile("cycle of places", False, strategy="cycle", kinds=CHOICES),
     Profile("too fast", False, strategy="random", careless_seconds=0.5),
     Profile("hurried", False, strategy="random", careless_seconds=1.6, kinds=CHOICES),
+    Profile("claims more time", False, strategy="random", careless_seconds=1.6, claims=4.0, kinds=CHOICES),
     Profile("careless later", False, strategy="random", careless_from=0.4, careless_seconds=2.0, kinds=CHOICES),
     Profile("copies a session", False, strategy="copy"),
     Profile("tab hidden", False, strategy="random", hidden=0.9, writing="pasted", texts="machine"),
@@ -278,7 +282,7 @@ def sit(
             places=len(shown),
             words=kind.words,
             pictures=kind.pictures,
-            claimed_seconds=seconds if measured else None,
+            claimed_seconds=profile.claims * seconds if measured else None,
             possible_seconds=seconds,
             hidden_seconds=hidden if measured else None,
             text=text,
