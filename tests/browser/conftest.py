@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 CHROMIUMS = (Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium"))
 BROWSER_TESTS = Path(__file__).parent
 REST_SECONDS = 10
+# A limit for what never comes. Playwright's own five seconds are too few on a busy machine.
+EXPECT_MS = 30_000
 BECAUSE = "what a page does in a browser does not depend on the database; one whole survey is run on both"
 
 
@@ -33,6 +35,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
             item.add_marker(pytest.mark.once(on="sqlite", because=BECAUSE))
     yield
     items.sort(key=lambda item: item.path.is_relative_to(BROWSER_TESTS))
+
+
+expect.set_options(timeout=EXPECT_MS)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -231,7 +231,7 @@ def test_progress_comes_by_itself_and_the_link_for_prolific_is_copied(signed_in:
     late = study.sessions.get(state=SessionState.WORKING)
     open_slot = late.seat.slots.get(answered_at=None)
     answer(late, open_slot.question, "none", now=timezone.now())
-    expect(answers).to_contain_text("4 of 4", timeout=10_000)
+    expect(answers).to_contain_text("4 of 4")
     expect(signed_in.get_by_label("Annotator", exact=True)).to_have_value("A-")
     expect(table).to_be_visible()
     # The link for Prolific is copied whole.

@@ -78,7 +78,7 @@ def test_the_page_says_that_somebody_worked_in_two_studies_at_once(
     words = words_of(client.get(page("ben")))
     assert ("Answered in other and step-3 at the same time" in words) == bool(sentence)
     if sentence:
-        assert f"{sentence} <time datetime=\"{NOON + timedelta(minutes=2):%Y-%m-%dT%H:%M}" in words
+        assert f'{sentence} <time datetime="{NOON + timedelta(minutes=2):%Y-%m-%dT%H:%M}' in words
 
 
 def answer_check(study: Study, check: str, choice: str, **values: Any) -> None:
