@@ -300,7 +300,7 @@ def test_a_question_that_is_taken_out_takes_its_repeat_with_it(study: Study) -> 
         Slot.objects.filter(seat__session=session, question__check_type="repeat").select_related("question").first()
     )
     assert repeat is not None
-    original = Question.objects.get(pk=repeat.question.source_id)
+    original = Question.with_checks.get(pk=repeat.question.source_id)
     take_out(question=original, reason="Broken", by=TESTS, now=NOON)
     assert passed_by_session(Response.objects.all())[session.pk]["repeat"].of == 1
     put_back(question=fresh(original), by=TESTS, now=NOON)
