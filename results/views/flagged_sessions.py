@@ -200,7 +200,7 @@ def _page(
     after = listed[here + 1] if here is not None and here + 1 < len(listed) else None
     if here is None:
         after = next((each for each in listed if each != session), None)
-    answers = answers_of(person, study=None, differing=False, page=request.GET.get("page"), session=found.session)
+    answers = answers_of(person, study=None, page=request.GET.get("page"), session=found.session)
     context = {
         "project": project,
         "flagged": found,

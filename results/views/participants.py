@@ -30,6 +30,7 @@ from results.models import KeptNumbers, Pseudonym
 from results.queries.people.checks import checks_by_study
 from results.queries.people.participants import count_removed, people_lines, person_line
 from results.queries.people.person_page import (
+    ANSWERS,
     PersonSession,
     answers_of,
     count_listed,
@@ -55,8 +56,6 @@ from studies.kinds import get_kind
 from studies.models import Project, Study
 from studies.permissions import Verb
 
-# The value of the filter for answers that others differ from.
-DIFFERING = "differ"
 # The value that opens all answers, which are closed at first.
 ALL_OPEN = "all"
 # Changes after which others can be asked the same questions.
@@ -305,11 +304,12 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
     sessions = sessions_of(found)
     studies = list({each.session.study_id: each.session.study for each in reversed(sessions)}.values())
     study = next((each for each in studies if each.slug == request.GET.get("study")), None)
-    differing = request.GET.get("answers") == DIFFERING
+    which = request.GET.get("answers", "")
+    which = which if which in ANSWERS else ""
     all_open = request.GET.get("open") == ALL_OPEN
     filters = {
         "study": study.slug if study else "",
-        "answers": DIFFERING if differing else "",
+        "answers": which,
         "open": ALL_OPEN if all_open else "",
     }
     page = request.GET.get("page")
@@ -317,7 +317,7 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
     line = person_line(found)
     withdrew = line.removal is not None and line.removal.why == Removal.Why.WITHDRAWN
     checks = checks_table("Study", checks_by_study(found))
-    answers = answers_of(found, study=study, differing=differing, page=page)
+    answers = answers_of(found, study=study, which=which, page=page)
     context = {
         "project": project,
         "line": line,
@@ -333,7 +333,8 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
         "listed_answers": count_listed(answers),
         "studies": [each.slug for each in studies],
         "study_chosen": filters["study"],
-        "differing": differing,
+        "which_answers": ANSWERS,
+        "which_chosen": which,
         "all_open": all_open,
         "query": urlencode({name: value for name, value in filters.items() if value}),
         "simulated": notice_of(simulated_studies(studies)),

@@ -32,6 +32,9 @@ from studies.kinds import KINDS, QuestionContent, get_kind, in_shown_order, post
 from studies.models import Check, Question, Study
 
 PER_PAGE = 20
+# In addresses -> which answers of a person are listed; all if there is none.
+DIFFERING, CHECKS = "differ", "checks"
+ANSWERS = {DIFFERING: "Differ from others", CHECKS: "To checks"}
 
 
 @dataclass(frozen=True)
@@ -126,12 +129,13 @@ def person_by_study(person: Pseudonym, studies: Sequence[Study]) -> list[PersonI
 
 
 def answers_of(
-    person: Pseudonym, *, study: Study | None, differing: bool, page: Any, session: Session | None = None
+    person: Pseudonym, *, study: Study | None, page: Any, which: str = "", session: Session | None = None
 ) -> Page[Any]:
     """Return one page of the answers of `person` as ShownAnswers, newest first, those to checks among them.
 
-    Answers of somebody who withdrew are left out. differing: only those that another counted answer differs from.
-    session: only of this one, in the order in which they were first sent. The number of queries is constant.
+    Answers of somebody who withdrew are left out. which: of ANSWERS, only those that another counted answer differs
+    from or only those to checks. session: only of this one, in the order in which they were first sent. The number of
+    queries is constant.
     """
     given: QuerySet[Response] = Response.objects.filter(
         study__project=person.project_id, annotator=person.annotator_id, is_current=True
@@ -139,8 +143,10 @@ def answers_of(
     given = given.exclude(left_out=Removal.Why.WITHDRAWN)
     if study is not None:
         given = given.filter(study=study)
-    if differing:
+    if which == DIFFERING:
         given = _differing_responses(given)
+    elif which == CHECKS:
+        given = given.filter(is_check=True)
     given = given.annotate(ms=took_ms()).order_by("-received_at", "-pk")
     if session is not None:
         first = Response.objects.filter(session=OuterRef("session"), question=OuterRef("question"), version=1)

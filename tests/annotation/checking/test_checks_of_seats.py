@@ -19,6 +19,7 @@ from results.models import Pseudonym
 from results.queries.exports.export_rows import answered_checks, given_responses
 from results.queries.people.checks import checks_of_people
 from results.queries.people.participants import people_lines
+from results.queries.people.person_page import CHECKS as CHECKS_OF_PERSON
 from results.queries.people.person_page import answers_of, count_listed
 from results.queries.studies.progress import study_progress
 from studies.kinds import get_kind, posted_values
@@ -118,7 +119,7 @@ def test_the_page_of_a_person_lists_all_36_answers(study: Study) -> None:
     answer_all(session, key="candidate-0")
     name_annotators(project=study.project)
     person = Pseudonym.objects.get(annotator=session.annotator_id)
-    pages = [answers_of(person, study=None, differing=False, page=page, session=session) for page in (1, 2)]
+    pages = [answers_of(person, study=None, page=page, session=session) for page in (1, 2)]
     assert count_listed(pages[0]) == (30, 6)
     listed = [each for page in pages for each in page.object_list]
     assert sorted(each.asked.question.pk for each in listed) == sorted(asked)
@@ -130,6 +131,13 @@ def test_the_page_of_a_person_lists_all_36_answers(study: Study) -> None:
         ("Repeated question", True): 2,
     }
     assert {each.given.status for each in listed if each.check} == {"a check, not counted"}
+    only_checks = answers_of(person, study=None, page=1, which=CHECKS_OF_PERSON)
+    assert Counter(each.check.title for each in only_checks.object_list if each.check) == {
+        "Gold question": 2,
+        "Instruction check": 2,
+        "Repeated question": 2,
+    }
+    assert count_listed(only_checks) == (0, 6)
 
 
 def test_results_of_a_person_by_hand(study: Study) -> None:
