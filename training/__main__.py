@@ -9,15 +9,18 @@ which names of images are paths, or the address of a Parquet file's cell in it.
 """
 
 import argparse
-import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from PIL import Image
+from pydantic import TypeAdapter, ValidationError
 
 from evaluation.errors import BenchmarkError
 from evaluation.pictures import Pictures
 from predictions.feeder import NoPicture
+from predictions.pictures import SourceUnavailable
+from predictions.scorers.base import OutOfMemory
 from training.errors import CannotTrain
 from training.examples import Example, ExampleFile
 from training.loop import train
@@ -40,17 +43,29 @@ def main() -> None:
         except BenchmarkError as error:
             raise NoPicture(str(error)) from error
 
+    plan, examples, validation = _read(folder)
     try:
-        plan = Plan(**json.loads((folder / PLAN).read_text(encoding="utf-8")))
-        validation: ExampleFile | list[Example] = []
-        if (folder / VALIDATION).is_file():
-            validation = ExampleFile(folder / VALIDATION)
-        result = train(plan, ExampleFile(folder / EXAMPLES), validation, open_picture, folder, _print)
-    except (OSError, ValueError, TypeError) as error:
-        sys.exit(f"{folder} has no plan and examples to train by ({error}).")
-    except CannotTrain as error:
+        result = train(plan, examples, validation, open_picture, folder, _print)
+    except OutOfMemory:
+        sys.exit("The device is out of memory. Use a larger device or a smaller base model.")
+    except (CannotTrain, SourceUnavailable) as error:
         sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("Stopped. The same command goes on from the last checkpoint.")
     sys.stdout.write(f"{result.spec}\n")
+
+
+def _read(folder: Path) -> tuple[Plan, ExampleFile, Sequence[Example]]:
+    """Return the plan, the examples to train on, and those to validate on. Ends the program where it cannot."""
+    try:
+        plan = TypeAdapter(Plan).validate_json((folder / PLAN).read_bytes())
+        validation = ExampleFile(folder / VALIDATION) if (folder / VALIDATION).is_file() else []
+        return plan, ExampleFile(folder / EXAMPLES), validation
+    except ValidationError as error:
+        problems = [": ".join(filter(None, (".".join(map(str, each["loc"])), each["msg"]))) for each in error.errors()]
+        sys.exit(f"{folder / PLAN} is no plan to train by. {'; '.join(problems)}.")
+    except OSError as error:
+        sys.exit(f"{folder} has no plan and examples to train by ({error}).")
 
 
 def _print(progress: Progress) -> None:

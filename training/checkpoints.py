@@ -3,6 +3,7 @@
 Importing this module does not import torch.
 """
 
+import errno
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from training.errors import CannotTrain
 
 CHECKPOINT, BEST, RESULT = "checkpoint.pt", "best.pt", "result.json"
 _TEMPORARY = ".part"
+_REFUSALS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR}
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
 
@@ -52,6 +54,12 @@ def read_file(path: Path) -> dict[str, Any] | None:
     except Exception as error:
         raise CannotTrain(f"{path} is damaged. Delete it to train from the start.") from error
     return content
+
+
+def remove_file(path: Path) -> None:
+    """Delete a file, and what is left of one that was being written when a process was killed."""
+    for each in (path, path.with_name(path.name + _TEMPORARY)):
+        each.unlink(missing_ok=True)
 
 
 def write_folder(path: Path, write: Callable[[Path], None]) -> None:
@@ -128,8 +136,9 @@ def _in_words(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        mend = "Let the process write" if error.errno in _REFUSALS else "Free space"
         raise CannotTrain(
-            f"{path.name} cannot be written to {path.parent} ({error.strerror}). Free space there, and train again: it "
+            f"{path.name} cannot be written to {path.parent} ({error.strerror}). {mend} there, and train again: it "
             "goes on from the last checkpoint."
         ) from error
 

@@ -22,7 +22,7 @@ from predictions.feeder import OpenPicture
 from predictions.scorers.batches import in_batches
 from predictions.scorers.torch_models import digest_of_weights, usual_batch
 from training.batches import Batch, LoadedBatch, read_batches
-from training.checkpoints import BEST, CHECKPOINT, RESULT, read_file, write_file, write_json
+from training.checkpoints import BEST, CHECKPOINT, RESULT, read_file, remove_file, write_file, write_json
 from training.errors import CannotTrain, TrainingCancelled
 from training.examples import Example, digest_of
 from training.plan import CurvePoint, Plan, Progress, Result
@@ -39,6 +39,8 @@ REPORT_SECONDS = 5.0
 SHARE_OF_CHECKPOINTS = 0.1
 # Points of the curve of losses.
 MOST_POINTS = 1000
+# Of fewer examples, a score says little about which model is the best.
+FEW = 5
 # The base's weights may change under its name.
 BASE_WEIGHTS = "base weights"
 LIBRARIES = ("torch", "open_clip_torch", "transformers", "torchvision", "Pillow", "numpy")
@@ -48,11 +50,14 @@ def recipe_of(plan: Plan) -> Recipe:
     """Return the recipe of a plan with its options. Raises CannotTrain, with a sentence for each wrong option."""
     if plan.recipe not in RECIPES:
         raise CannotTrain(f"The recipe {plan.recipe!r} is unknown. Use one of {', '.join(RECIPES)}.")
+    recipe = get_recipe(plan.recipe)
     try:
-        return get_recipe(plan.recipe).model_validate(dict(plan.options))
+        return recipe.model_validate(dict(plan.options))
     except ValidationError as error:
         problems = [f"{'.'.join(map(str, each['loc'])) or plan.recipe}: {each['msg']}" for each in error.errors()]
-        raise CannotTrain(f"The options of {plan.recipe} are wrong. {'; '.join(problems)}.") from error
+        unknown = any(each["type"] == "extra_forbidden" for each in error.errors())
+        known = f" Its options are {', '.join(recipe.model_fields)}." if unknown else ""
+        raise CannotTrain(f"The options of {plan.recipe} are wrong. {'; '.join(problems)}.{known}") from error
 
 
 def train(
@@ -151,6 +156,7 @@ class _Run:
         best = read_file(self.folder / BEST) if self.validation else None
         if best is not None:
             self._load_modules(best["modules"])
+        self._check_weights()
         saved = self.trainable.save(self.folder, self.plan.name)
         state = self.state
         result = Result(
@@ -172,7 +178,7 @@ class _Run:
         self._report(at_once=True)
         write_json(self.folder / RESULT, {"identity": self._identity, "result": asdict(result)})
         for name in (CHECKPOINT, BEST):
-            (self.folder / name).unlink(missing_ok=True)
+            remove_file(self.folder / name)
 
     def _epoch(self) -> None:
         """Train to the end of the epoch, and validate there."""
@@ -266,9 +272,23 @@ class _Run:
         is_long_ago = steps >= self.plan.checkpoint_steps or seconds >= 60 * self.plan.checkpoint_minutes
         return is_long_ago and seconds >= self._writing / SHARE_OF_CHECKPOINTS
 
+    def _check_weights(self) -> None:
+        """Raise CannotTrain if the last step left weights that are no numbers; a file of them would be of no use."""
+        import torch
+
+        tensors = [each for module in self.trainable.modules.values() for each in module.state_dict().values()]
+        if all(bool(torch.isfinite(each).all()) for each in tensors if each.is_floating_point()):
+            return
+        kept = " The last checkpoint stays." if (self.folder / CHECKPOINT).is_file() else ""
+        raise CannotTrain(
+            f"After step {self.state.step:,} weights of the model are not numbers, though the loss still was one. "
+            f"Train again with a lower learning_rate than {self.recipe.learning_rate:g}.{kept}"
+        )
+
     def _checkpoint(self) -> None:
         import torch
 
+        self._check_weights()
         begun = monotonic()
         cuda = [torch.cuda.get_rng_state(self.stepper.device)] if self.stepper.device.type == "cuda" else []
         self._collect_sentences()
@@ -299,7 +319,13 @@ class _Run:
     def _resume(self, kept: Mapping[str, Any] | None, best: Mapping[str, Any] | None) -> None:
         if kept is not None:
             self._go_on(kept)
-        elif self.steps < self.recipe.warmup_steps:
+        elif 0 < len(self.validation) < FEW:
+            counted = "1 example" if len(self.validation) == 1 else f"{len(self.validation)} examples"
+            self._say(
+                f"The validation set has only {counted}, so its score says little, also about which model is the best. "
+                "Use more data, or a larger split for validation."
+            )
+        if kept is None and self.steps < self.recipe.warmup_steps:
             self._say(
                 f"This training has {self.steps:,} steps, fewer than the {self.recipe.warmup_steps:,} of warmup_steps: "
                 f"its highest learning rate is {self.stepper.rate_of(self.steps - 1):.2g}, and not "
@@ -402,10 +428,14 @@ def _finished(folder: Path, identity: Mapping[str, Any]) -> Result | None:
 
 
 def _read_result(path: Path, identity: Mapping[str, Any]) -> Result:
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    _check_same(path.parent, kept["identity"], identity)
-    curve = [CurvePoint(**point) for point in kept["result"].pop("curve")]
-    return Result(curve=curve, **kept["result"])
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        curve = [CurvePoint(**point) for point in kept["result"].pop("curve")]
+        result, known = Result(curve=curve, **kept["result"]), dict(kept["identity"])
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise CannotTrain(f"{path} is damaged. Delete it to train again.") from error
+    _check_same(path.parent, known, identity)
+    return result
 
 
 def _check_same(folder: Path, kept: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

@@ -64,5 +64,6 @@ def read_value(written: str) -> Any:
     """Return a written value: a number, a truth value, or a text."""
     try:
         return json.loads(written)
-    except ValueError:
+    # Too many brackets are too deep to be read.
+    except (ValueError, RecursionError):
         return written

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +18,9 @@ class Plan:
     `checkpoint_steps`, `checkpoint_minutes`: steps and time between two checkpoints, whichever is shorter; longer if
     writing them would take more than a tenth of the time. At most as much is lost.
     """
+
+    # Where one is read from a file.
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
 
     recipe: str
     base: str

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from predictions.scorers import CannotLoad, problem_with_spec, scorer_of
-from predictions.scorers.base import OutOfMemory
+from predictions.scorers.base import OutOfMemory, first_line
 from predictions.scorers.hf import HuggingFaceTowers
 from predictions.scorers.open_clip import OpenClip
 from predictions.scorers.torch_models import is_short_memory, report_short_memory
@@ -174,16 +174,34 @@ def _too_large(spec: str) -> str:
 
 
 def _load(spec: str, device: str) -> Towers:
-    import torch
-
     scorer = scorer_of(spec)
-    chosen = torch.device(device) if device else scorer.library.device  # type: ignore[attr-defined]
-    if isinstance(scorer, OpenClip) and hasattr(scorer.library.model, "logit_scale"):
+    chosen = _device(device) if device else scorer.library.device  # type: ignore[attr-defined]
+    if isinstance(scorer, OpenClip) and _has_one_scale(scorer.library.model):
         _check_preprocessing(spec, scorer.library.model)
         return OpenClipTowers(spec, scorer, chosen)
     if isinstance(scorer, HuggingFaceTowers) and scorer.library.model.config.model_type == "clip":
         return HuggingFaceClipTowers(spec, scorer, chosen)
     raise CannotTrain(f"{spec} is no CLIP: it has no two towers with one scale. Begin with a CLIP.")
+
+
+def _device(named: str) -> Any:
+    """Return a device of torch. Raises CannotTrain if this machine has none of this name."""
+    import torch
+
+    try:
+        device = torch.device(named)
+        torch.empty(0, device=device)
+    # What torch raises depends on how it was built.
+    except (RuntimeError, AssertionError) as error:
+        raise CannotTrain(
+            f"This machine has no device {named!r} ({first_line(error)}). Use cpu, or cuda:0 for its first GPU."
+        ) from error
+    return device
+
+
+def _has_one_scale(model: Any) -> bool:
+    """Whether the loss of a model of OpenCLIP has a scale, and no bias, as that of SigLIP has."""
+    return hasattr(model, "logit_scale") and getattr(model, "logit_bias", None) is None
 
 
 def _check_preprocessing(spec: str, model: Any) -> None:

@@ -138,7 +138,7 @@ def _outcome(order: Order) -> Mapping[str, Any]:
 
 def _train(order: Order, seconds: Callable[[], float]) -> Outcome:
     folder = folder_of(order["folder"])
-    folder.mkdir(parents=True, exist_ok=True)
+    _make(folder)
     plan, reports = Plan(**order["plan"]), _Reports(order, seconds)
     with _alone_in(folder, order), _examples(order, folder) as examples, closing(reports):
 
@@ -156,6 +156,20 @@ def _train(order: Order, seconds: Callable[[], float]) -> Outcome:
         result = _while_images_come_back(order, go_on)
     spec = _spec_of(result, order["folder"])
     return Outcome(replace(result, spec=spec), _identity(spec, result), seconds())
+
+
+def _make(folder: Path) -> None:
+    """Make the folder of a run. Raises CannotTrain, and OSError for a full disk."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "lock").touch()
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise
+        raise CannotTrain(
+            f"The worker cannot write to {folder} ({error.strerror}). Let it write there, or set its LINEUP_TRAINED to "
+            "another folder. Then resume."
+        ) from error
 
 
 def _while_images_come_back(order: Order, go_on: Callable[[], Result]) -> Result:

@@ -84,6 +84,20 @@ def test_training_that_stops_says_why_on_the_page_and_can_go_on(
 
 
 @pytest.mark.django_db
+def test_a_worker_that_may_not_write_says_where(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("LINEUP_TRAINED", str(tmp_path / "file"))
+    run = trained(client, train_four_steps)
+    assert (run.state, run.can_resume) == ("failed", True)
+    assert run.error == (
+        f"The worker cannot write to {tmp_path / 'file' / run.folder} (Not a directory). Let it write there, or set "
+        "its LINEUP_TRAINED to another folder. Then resume."
+    )
+
+
+@pytest.mark.django_db
 def test_training_goes_on_by_itself_when_the_images_come_back(client: Client, trained_folder: Path) -> None:
     tries = []
 

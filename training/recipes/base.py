@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from making.options import Options
 from predictions.feeder import OpenPicture
@@ -18,6 +19,7 @@ from training.batches import Batch, Tell, tell_nobody
 from training.examples import Example
 from training.towers import Towers
 
+LARGEST = 1e30
 Precision = Literal["float32", "float16", "bfloat16"]
 # More would be a mistake, and steps would be too many to count in the database.
 BatchSize = Annotated[int, Field(ge=1, le=65_536)]
@@ -64,6 +66,14 @@ class Recipe(Options, ABC):
         description="Epochs without a better validation score after which training stops; 0 for never. Not in the "
         "paper. The model with the best score is kept either way.",
     )
+
+    @field_validator("*")
+    @classmethod
+    def _fits(cls, value: Any) -> Any:
+        """Refuse numbers that torch cannot hold in 32 bits."""
+        if isinstance(value, float) and value > LARGEST:
+            raise PydanticCustomError("too_large", "Input should be at most {largest}", {"largest": f"{LARGEST:g}"})
+        return value
 
     @abstractmethod
     def accepts(self, example: Example) -> bool:

@@ -74,9 +74,9 @@ class ContextModule(Recipe):
     beta2: float = Field(default=0.98, gt=0, lt=1, description=f"{SCRIPT}.")
     epsilon: float = Field(default=1e-6, gt=0, description=f"{SCRIPT}.")
     precision: Precision = Field(default="float32", description="Of matrix products; see the departures.")
-    layers: int = Field(default=2, ge=1, description=f"{SCRIPT}.")
-    heads: int = Field(default=8, ge=1, description=f"Of attention. {SCRIPT}.")
-    intermediate: int = Field(default=3072, ge=1, description=f"Width of the layers' inner part. {CONFIG}.")
+    layers: int = Field(default=2, ge=1, le=100, description=f"{SCRIPT}.")
+    heads: int = Field(default=8, ge=1, le=1024, description=f"Of attention. {SCRIPT}.")
+    intermediate: int = Field(default=3072, ge=1, le=65_536, description=f"Width of the layers' inner part. {CONFIG}.")
     dropout: float = Field(default=0.1, ge=0, lt=1, description=f"{CONFIG}.")
     scale: float = Field(default=1000.0, gt=0, description=f"What products of vectors are multiplied with. {SCRIPT}.")
 
@@ -88,7 +88,11 @@ class ContextModule(Recipe):
 
         towers = load_towers(base, self.families, device)
         if towers.vector_length % self.heads:
-            raise CannotTrain(f"The {towers.vector_length} numbers of a vector cannot be shared by {self.heads} heads.")
+            fitting = [heads for heads in range(1, 17) if not towers.vector_length % heads]
+            raise CannotTrain(
+                f"The {towers.vector_length} numbers of a vector cannot be shared by {self.heads} heads. Use the "
+                f"option heads={fitting[-1]}, for instance."
+            )
         shape: dict[str, Any] = {
             **{"length": towers.vector_length, "layers": self.layers, "heads": self.heads},
             **{"intermediate": self.intermediate, "dropout": self.dropout, "scale": self.scale},

@@ -77,7 +77,10 @@ class Command(ActionCommand):
     def _wait(self, run: TrainingRun) -> None:
         while run.is_unfinished:
             time.sleep(LOOK_EVERY_SECONDS)
-            run.refresh_from_db()
+            try:
+                run.refresh_from_db()
+            except TrainingRun.DoesNotExist as error:
+                raise CommandError(f"{run.name} was deleted meanwhile.") from error
         if run.state != TrainingRun.State.DONE:
             raise CommandError(run.error or "The training was cancelled.")
         score = "" if run.best_score is None else f", score {run.best_score:.4f} on {run.count(VALIDATION):,} examples"

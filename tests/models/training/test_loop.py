@@ -29,6 +29,7 @@ from training.__main__ import main
 from training.checkpoints import BEST, CHECKPOINT, read_file, write_file, write_folder
 from training.examples import Example, ExampleFile, write_examples
 from training.loop import CannotTrain, Plan, Progress, Result, TrainingCancelled, train
+from training.recipes.negclip import NearestImages
 from training.steps import Stepper
 from training.towers import OpenClipTowers
 
@@ -434,6 +435,60 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_checkpoint(
     assert all(bool(torch.isfinite(numbers).all()) for numbers in kept["modules"]["towers"].values())
 
 
+def test_weights_that_are_no_numbers_are_never_saved(base: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As gradients that overflow leave them, after a loss that is a number."""
+
+    def overflow(self: NearestImages) -> None:
+        self.towers.model.text_projection.data[0, 0] = math.inf
+
+    monkeypatch.setattr(NearestImages, "after_step", overflow)
+    sentence = (
+        r"After step 1 weights of the model are not numbers, though the loss still was one\. Train again with a lower "
+        r"learning_rate than 0\.001\.$"
+    )
+    # As a checkpoint after the first of two steps, and as the model after the only one.
+    for batch, checkpoints in ((4, 1), (8, 1000)):
+        with pytest.raises(CannotTrain, match=sentence):
+            run(replace(plan(base, batch=batch, epochs=1), checkpoint_steps=checkpoints), folder)
+        assert not list(folder.glob("*"))
+
+
+def test_kill_9_while_a_checkpoint_is_written_leaves_the_one_before(
+    base: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, _ = run(plan(base), tmp_path / "whole")
+    save, calls = torch.save, iter(range(2))
+
+    def save_half(content: Any, stream: Any) -> None:
+        if next(calls, None) is not None:
+            save(content, stream)
+            return
+        stream.write(b"PK\x03\x04 half of the third one")
+        stream.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr("torch.save", save_half)
+    child = in_child(lambda: run(plan(base), folder))
+    assert exit_code_of(child) == -signal.SIGKILL
+    assert sorted(path.name for path in folder.iterdir()) == [CHECKPOINT, f"{CHECKPOINT}.part"]
+    monkeypatch.setattr("torch.save", save)
+    # It writes no further checkpoint, over the part of one.
+    resumed, reports = run(replace(plan(base), checkpoint_steps=1000), folder)
+    assert reports[0].sentences == ["The training goes on from step 2."]
+    assert resumed.weights == whole.weights
+    assert sorted(path.name for path in folder.iterdir()) == ["result.json", "tiny.pt"]
+
+
+@pytest.mark.parametrize(("examples", "counted"), [(1, "1 example"), (4, "4 examples"), (5, None), (0, None)])
+def test_a_tiny_validation_set_is_said(examples: int, counted: str | None, base: str, folder: Path) -> None:
+    result, reports = run(plan(base, epochs=1, nearest=0), folder, validation=examples)
+    sentences = [
+        f"The validation set has only {counted}, so its score says little, also about which model is the best. Use "
+        "more data, or a larger split for validation."
+    ]
+    assert result.sentences == reports[0].sentences == (sentences if counted else [])
+
+
 @contextmanager
 def disk_of(size: int) -> Iterator[None]:
     """Let no file grow beyond so many bytes."""
@@ -471,6 +526,20 @@ def test_a_damaged_checkpoint(base: str, folder: Path) -> None:
     (folder / CHECKPOINT).write_bytes(b"PK\x03\x04 half of it")
     with pytest.raises(CannotTrain, match=r"checkpoint\.pt is damaged\. Delete it"):
         run(plan(base), folder)
+
+
+def test_a_damaged_result(base: str, folder: Path) -> None:
+    for written in ("", "[]", '{"identity": {}, "result": {"curve": []}}'):
+        folder.mkdir(exist_ok=True)
+        (folder / "result.json").write_text(written, encoding="utf-8")
+        with pytest.raises(CannotTrain, match=r"result\.json is damaged\. Delete it to train again"):
+            run(plan(base), folder)
+
+
+def test_a_disk_that_refuses_is_not_full(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(CannotTrain, match=r"a\.pt cannot be written to .*Not a directory\)\. Let the process write"):
+        write_file(tmp_path / "file" / "deeper" / "a.pt", {"numbers": torch.ones(3)})
 
 
 def test_an_error_while_a_file_is_written_leaves_the_old_one(tmp_path: Path) -> None:
@@ -571,7 +640,14 @@ def test_a_missing_image_is_named(base: str, folder: Path) -> None:
     ("recipe", "options", "sentence"),
     [
         ("negclap", {}, "The recipe 'negclap' is unknown. Use one of negclip"),
-        ("negclip", {"batch": 0, "rate": 1}, r"batch: Input should be greater than .*; rate: Extra inputs"),
+        (
+            "negclip",
+            {"batch": 0, "rate": 1},
+            r"batch: Input should be greater than .*; rate: Extra inputs .*\. Its options are batch, .*nearest\.",
+        ),
+        ("negclip", {"learning_rate": "fast"}, r"wrong\. learning_rate: Input should be a valid number[^.]*\.$"),
+        ("negclip", {"learning_rate": 1e300}, r"wrong\. learning_rate: Input should be at most 1e\+30\.$"),
+        ("imagecode-temporal", {"layers": 10**9}, r"layers: Input should be less than or equal to 100"),
     ],
 )
 def test_a_wrong_recipe_or_option(recipe: str, options: dict[str, Any], sentence: str, folder: Path) -> None:
@@ -589,6 +665,28 @@ def test_a_wrong_recipe_or_option(recipe: str, options: dict[str, Any], sentence
 )
 def test_a_base_model_of_another_kind(base: str, sentence: str, folder: Path) -> None:
     with pytest.raises(CannotTrain, match=sentence):
+        run(plan(base), folder)
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:99"])
+def test_a_device_that_is_not_there(device: str, base: str, folder: Path) -> None:
+    with pytest.raises(CannotTrain, match=rf"This machine has no device '{device}' \(.+\)\. Use cpu, or cuda:0"):
+        run(replace(plan(base), device=device), folder)
+
+
+def test_a_siglip_of_openclip_is_no_clip(base: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its loss has a bias, which CLIP's has not."""
+    import open_clip
+
+    create = open_clip.create_model_and_transforms
+
+    def with_bias(*given: Any, **named: Any) -> Any:
+        model, *rest = create(*given, **named)
+        model.logit_bias = torch.nn.Parameter(torch.tensor(-10.0))
+        return model, *rest
+
+    monkeypatch.setattr("open_clip.create_model_and_transforms", with_bias)
+    with pytest.raises(CannotTrain, match="is no CLIP"):
         run(plan(base), folder)
 
 
@@ -655,7 +753,17 @@ def test_it_trains_by_hand(
     with pytest.raises(SystemExit, match=r"has no plan and examples to train by"):
         main()
     folder.mkdir()
+    for written, problem in (
+        ("", "Invalid JSON"),
+        ("[1]", "Input should be"),
+        ('{"recipe": "negclip", "base": "x", "seed": "one", "epochs": 1}', r"name: Field required; seed: .*; epochs: "),
+    ):
+        (folder / "plan.json").write_text(written, encoding="utf-8")
+        with pytest.raises(SystemExit, match=rf"plan\.json is no plan to train by\. .*{problem}"):
+            main()
     (folder / "plan.json").write_text(json.dumps(asdict(plan(base, epochs=1))), encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"has no plan and examples to train by \(.*examples\.jsonl"):
+        main()
     named = [replace(one, images=tuple(f"{name}.png" for name in one.images)) for one in SOME]
     for name in ("examples", "validation"):
         write_examples(named, folder / f"{name}.jsonl")

@@ -78,6 +78,9 @@ def test_an_editor_starts_a_training_with_options_of_its_recipe(sent: list[Job])
         ({"recipe": "own"}, "The recipe &#x27;own&#x27; is unknown"),
         ({"option-epochs": "many"}, "epochs: Input should be a valid integer"),
         ({"seed": "-1"}, "The seed is &#x27;-1&#x27;. Write a whole number."),
+        # More digits than Python reads, and more brackets.
+        ({"seed": "9" * 5000}, f"The seed is &#x27;{'9' * 40}&#x27;. Write a whole number."),
+        ({"option-epochs": "[" * 100_000}, "epochs: Input should be a valid integer"),
         (
             {"hour_price": "much"},
             "The price of an hour is &#x27;much&#x27;. Write an amount up to 1000000, such as 2.50.",

@@ -37,6 +37,8 @@ from training.recipes import RECIPES, get_recipe
 from training.tasks import ask_to_discard, send_order
 
 RUNS_PER_PAGE = 20
+# Of a number in a form; larger ones are refused anyway.
+MOST_DIGITS = 18
 FIRST_RECIPE = next(iter(RECIPES))
 
 
@@ -92,8 +94,8 @@ def _read_form(request: HttpRequest, project: Project) -> Wanted:
 
 
 def _read_number(written: str, name: str) -> int:
-    if written.strip() and not written.strip().isdecimal():
-        raise CannotTrain(f"The {name} is {written!r}. Write a whole number.")
+    if written.strip() and not (written.strip().isdecimal() and len(written.strip()) <= MOST_DIGITS):
+        raise CannotTrain(f"The {name} is {written[:40]!r}. Write a whole number.")
     return int(written.strip() or 0)
 
 
