@@ -4,10 +4,11 @@ Protected is what a trained model may be measured on: what people answered for e
 test sets. An example leaks if it shares one of these with something protected:
 
 - `same image`: a file with the same SHA-256.
-- `near image`: the same pixels saved again, resized, mirrored, in grey, brighter or darker, by their vectors
-  (`training.near_images`), or a part of them (`training.near_crops`).
+- `near image`: the same pixels saved again, resized, mirrored, turned by 90 degrees, in grey, brighter or darker, by
+  their vectors (`training.near_images`), or a part of them (`training.near_crops`), also in a frame of one colour
+  (`training.frames`).
 - `same caption`: the same words, whatever their case, punctuation, white space and Unicode form.
-- `near caption`: nearly the same characters, or the same words but one, or in another order
+- `near caption`: nearly the same characters, or the same words but one, in long captions but two, or in another order
   (`training.near_captions`).
 - `same source`: the same instance, photo, image set or video (`training.source_ids`).
 
@@ -16,7 +17,7 @@ that are on more than `MOST_IMAGES` protected images, do not count. Other kinds 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any, Protocol, Self, TypeVar
@@ -26,13 +27,14 @@ import numpy as np
 from making.texts import comparable, words_of
 from predictions.image_sets.embeddings import Vectors
 from predictions.image_sets.near_duplicates import NEAR_BELOW
-from training.near_captions import MOST_ALIKE, NEAR_AT_LEAST, ChangedCaptions, NearCaptions
+from training.frames import may_have_frame
+from training.near_captions import MOST_ALIKE, NEAR_AT_LEAST, TWO_FROM, ChangedCaptions, NearCaptions
 from training.near_crops import NEAR_BELOW as MISFIT_BELOW
 from training.near_crops import NearCrops, Pixels
 from training.near_images import NearImages
 
 # A change of what leaks gets the next.
-VERSION = "3"
+VERSION = "4"
 SAME_IMAGE, NEAR_IMAGE = "same image", "near image"
 SAME_CAPTION, NEAR_CAPTION = "same caption", "near caption"
 SAME_SOURCE = "same source"
@@ -44,12 +46,13 @@ PAIRS_NAMED = 20
 _AT_ONCE = 1000
 
 FOUND = (
-    "The check finds images that were saved again, resized, mirrored, made grey, brighter or darker, or cropped to "
-    "70 % of each side or more. It finds captions with one word or a few characters changed, or in another order."
+    "The check finds images that were saved again, resized, mirrored, turned by 90 degrees, put into a frame of one "
+    "colour, made grey, brighter or darker, or cropped to 70 % of each side or more. It finds captions with one word "
+    f"or a few characters changed, or in another order, and from {TWO_FROM} words on with two words replaced."
 )
 NOT_FOUND = (
-    "It misses images that were turned or framed, images of which a protected one is a part, and captions in other "
-    "words. "
+    "It misses images that were turned by other angles, images of which a protected one is a part, and captions in "
+    "other words. "
     "It misses some images that were cropped to less, or cropped and made brighter."
 )
 
@@ -58,12 +61,16 @@ T = TypeVar("T")
 VectorsOf = Callable[[Sequence[str]], Mapping[str, Vectors]]
 # SHA-256 of images -> what `small_pixels` keeps of them; those that cannot be read are left out.
 PixelsOf = Callable[[Sequence[str]], Mapping[str, Pixels]]
+# SHA-256 of images -> vector and pixels of what is inside their frames; those without a frame are left out.
+UnframedOf = Callable[[Sequence[str]], Mapping[str, tuple[Vectors, Pixels]]]
 
 
 class Alterations(Protocol):
     """Turns vectors of images, in rows, into those of the same images altered."""
 
     def mirrored(self, vectors: Vectors) -> Vectors: ...
+
+    def turned(self, vectors: Vectors) -> Vectors: ...
 
     def levelled(self, vectors: Vectors) -> Vectors: ...
 
@@ -109,8 +116,9 @@ class LeakReport:
     vectors images were compared. `images_not_compared`: images of examples that have no vector, though there are some
     to compare it with; only their files were compared. `captions_too_short`, `captions_too_common`: captions of
     protected items that do not count. `captions_alike`: how many of them are a word from one of another item, if these
-    are so many that captions with a changed word were not looked for; else 0. `protected_parts`: of how many protected
-    images parts were looked for; None in reports from before that.
+    are so many that captions with a changed word were not looked for; else 0. `captions_two_alike`: the same of two
+    words, of a sample. `protected_parts`: of how many protected images parts were looked for; None in reports from
+    before that.
     """
 
     examples: int
@@ -123,6 +131,7 @@ class LeakReport:
     captions_too_short: int
     captions_too_common: int
     captions_alike: int = 0
+    captions_two_alike: int = 0
     protected_parts: int | None = None
     version: str = VERSION
     thresholds: Mapping[str, float] = field(default_factory=dict)
@@ -140,6 +149,11 @@ class LeakReport:
             found.append(
                 f"The protected captions follow a template: {self.captions_alike:,} are a word from one of another "
                 "item. So captions with a word replaced, or in another order, were not looked for."
+            )
+        elif self.captions_two_alike:
+            found.append(
+                "Many protected captions are two words from one of another item. So captions with two words replaced "
+                "were not looked for."
             )
         if 0 < self.protected_parts < self.protected_images:
             found.append(
@@ -227,6 +241,15 @@ class Protected:
         changed = self._changed_captions
         return changed.alike if changed.is_template else 0
 
+    @property
+    def captions_two_alike(self) -> int:
+        """The same of two words, of a sample."""
+        return self._changed_captions.two_alike
+
+    @property
+    def finds_altered_images(self) -> bool:
+        return self._alterations is not None
+
     def near_captions(self, captions: Sequence[str]) -> dict[int, tuple[float, str]]:
         """Return place of a caption -> similarity to the nearest protected one and the item of that; only near ones."""
         found = self._changed_captions.nearest(captions) | self._near_captions.nearest(captions)
@@ -253,14 +276,19 @@ class Protected:
         return {place: (distance, self.by_image.get(name, name)) for place, (distance, name) in found.items()}
 
     def _comparisons(self, vectors: Vectors) -> Iterator[tuple[Sequence[str], NearImages, Vectors]]:
-        """Yield the indexes with what is looked up in each: vectors as they are, mirrored, and levelled."""
+        """Yield the indexes with what is looked up in each: vectors as they are, mirrored, turned, and levelled."""
         alterations = self._alterations
         both = [vectors] if alterations is None else [vectors, alterations.mirrored(vectors)]
         for each in both:
             yield from ((names, index, each) for names, index in self._as_is)
-            if alterations is not None:
-                levelled = alterations.levelled(each)
-                yield from ((names, index, levelled) for names, index in self._levelled)
+            if alterations is None:
+                continue
+            levelled = alterations.levelled(each)
+            yield from ((names, index, levelled) for names, index in self._levelled)
+            # By 90, 180 and 270 degrees. Of images made brighter, only those upright are looked for.
+            for _ in range(3):
+                levelled = alterations.turned(levelled)
+                yield from ((names, index, levelled) for names, index in self._levelled[:1])
 
     def _parts(self, names: Sequence[str], vectors: Vectors, pixels_of: PixelsOf) -> dict[int, tuple[float, str]]:
         """Return place of an image that shows a part of a protected one -> how badly it fits, and which one."""
@@ -284,13 +312,20 @@ class LeakCheck:
     """Checks examples as they come, and takes out those that leak.
 
     `vectors_of`: the vectors of the examples' images, in the embedding of the protected ones; without it, only files
-    are compared. `pixels_of`: their pixels; without it, no parts of protected images are found.
+    are compared. `pixels_of`: their pixels; without it, no parts of protected images are found. `unframed_of`: what is
+    inside their frames; without it, no framed ones are found.
     """
 
     def __init__(
-        self, protected: Protected, *, vectors_of: VectorsOf | None = None, pixels_of: PixelsOf | None = None
+        self,
+        protected: Protected,
+        *,
+        vectors_of: VectorsOf | None = None,
+        pixels_of: PixelsOf | None = None,
+        unframed_of: UnframedOf | None = None,
     ) -> None:
         self._protected, self._vectors_of, self._pixels_of = protected, vectors_of, pixels_of
+        self._unframed_of = unframed_of
         self._examples = self._leaking = 0
         self._counts: Counter[str] = Counter()
         self._pairs: dict[str, list[Leak]] = {kind: [] for kind in KINDS}
@@ -317,6 +352,7 @@ class LeakCheck:
             captions_too_short=protected.captions_too_short,
             captions_too_common=protected.captions_too_common,
             captions_alike=protected.captions_alike,
+            captions_two_alike=protected.captions_two_alike,
             protected_parts=protected.compared_parts,
             thresholds={
                 "near caption at least": NEAR_AT_LEAST,
@@ -369,9 +405,25 @@ class LeakCheck:
         names = list(vectors)
         rows = np.stack(list(vectors.values()))
         near = self._protected.near_images(names, rows, self._pixels_of)
-        for number, (distance, protected) in near.items():
-            for place in places[names[number]]:
-                yield place, Leak(NEAR_IMAGE, items[place].name, protected, names[number], distance)
+        found = {names[number]: each for number, each in near.items()}
+        for name, (distance, protected) in (found | self._in_frames(names, rows, found)).items():
+            for place in places[name]:
+                yield place, Leak(NEAR_IMAGE, items[place].name, protected, name, distance)
+
+    def _in_frames(
+        self, names: Sequence[str], vectors: Vectors, found: Collection[str]
+    ) -> dict[str, tuple[float, str]]:
+        """Return images whose inside is near a protected image -> distance and item; not of those that are found."""
+        if self._unframed_of is None or not self._protected.finds_altered_images:
+            return {}
+        framed = np.flatnonzero(may_have_frame(vectors)).tolist()
+        insides = self._unframed_of([names[number] for number in framed if names[number] not in found])
+        if not insides:
+            return {}
+        own, rows = list(insides), np.stack([vector for vector, _ in insides.values()])
+        pixels = {name: each for name, (_, each) in insides.items()}
+        near = self._protected.near_images(own, rows, lambda some: {name: pixels[name] for name in some})
+        return {own[number]: each for number, each in near.items()}
 
 
 def find_leaks(examples: Iterable[Item], protected: Protected, *, vectors_of: VectorsOf | None = None) -> LeakReport:

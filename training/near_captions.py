@@ -19,6 +19,11 @@ NEAR_AT_LEAST = 0.8
 MOST_ALIKE = 0.05
 # As few may be alike by chance.
 _FEW = 4
+# Captions two words apart count from so many words on. Of captions of other photos, 0.4 % are so near; from 9 words on,
+# twice as many (docs/training.md).
+TWO_FROM = 10
+# Known captions that are compared with all others to see whether they follow a template with two words.
+_SAMPLED = 1000
 # Two captions are compared if they share as many of their rarest groups. More mean fewer comparisons, and longer lists.
 _SHARED = 6
 # Rounding errors of a product of a threshold and a count.
@@ -99,12 +104,17 @@ class NearCaptions:
 class ChangedCaptions:
     """Finds captions that have the words of another one but for one, replaced, left out, added or moved, in any order.
 
-    captions: each with the item that it is of in `owners`. `alike`: how many of them are so near to one of another
-    item; if these are too many, the captions follow a template, and none is found.
+    Of captions of `TWO_FROM` words or more, also those with two words replaced.
+
+    captions: each with the item that it is of in `owners`. `alike`: how many of them are a word from one of another
+    item; if these are too many, the captions follow a template, and none is found. `two_alike`: of a
+    sample, those that are two words from one of another item, if these are too many; then such are not found; else 0.
     """
 
     def __init__(self, captions: Sequence[str], owners: Sequence[str]) -> None:
         self._captions = captions
+        self._two = _TwoReplaced(captions, owners)
+        self.two_alike = self._two.alike
         self._places: dict[int, int] = {}
         owners_of: dict[int, set[str]] = defaultdict(set)
         for place, caption in enumerate(captions):
@@ -124,10 +134,49 @@ class ChangedCaptions:
         found = {}
         for place, caption in enumerate(captions):
             other = next((self._places[key] for key in _keys(caption) if key in self._places), None)
+            if other is None:
+                other = self._two.nearest(caption)
             if other is not None:
                 one, another = trigrams_of(caption), trigrams_of(self._captions[other])
                 found[place] = (round(len(one & another) / len(one | another), 3), other)
         return found
+
+
+class _TwoReplaced:
+    """Finds captions that differ in two words from another one of as many words, at least `TWO_FROM`.
+
+    `alike`: of a sample, how many are so near to one of another item, if these are too many; then none is found. Else
+    0.
+    """
+
+    def __init__(self, captions: Sequence[str], owners: Sequence[str]) -> None:
+        self._number: dict[str, int] = {}
+        rows: dict[int, list[list[int]]] = defaultdict(list)
+        places: dict[int, list[int]] = defaultdict(list)
+        for place, caption in enumerate(captions):
+            if len(words := words_of(caption)) >= TWO_FROM:
+                rows[len(words)].append([self._number.setdefault(word, len(self._number)) for word in words])
+                places[len(words)].append(place)
+        self._rows = {length: np.array(some, np.int32) for length, some in rows.items()}
+        self._places = places
+        sample = captions[:: max(1, len(captions) // _SAMPLED)]
+        of_sample = owners[:: max(1, len(captions) // _SAMPLED)]
+        alike = sum(
+            any(owners[other] != owner for other in self._near(caption))
+            for caption, owner in zip(sample, of_sample, strict=True)
+        )
+        self.alike = alike if alike > max(_FEW, MOST_ALIKE * len(sample)) else 0
+
+    def nearest(self, caption: str) -> int | None:
+        """Return the place of the first caption that is two words from this one."""
+        return None if self.alike else next(iter(self._near(caption)), None)
+
+    def _near(self, caption: str) -> list[int]:
+        words = words_of(caption)
+        if (rows := self._rows.get(len(words))) is None:
+            return []
+        differ = (rows != np.array([self._number.get(word, -1) for word in words], np.int32)).sum(axis=1)
+        return [self._places[len(words)][row] for row in np.flatnonzero(differ <= 2).tolist()]
 
 
 def _keys(caption: str) -> Iterator[int]:

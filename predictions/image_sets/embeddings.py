@@ -86,6 +86,11 @@ class ColourAndGradient:
         turned = edges[:, :, ::-1][..., -np.arange(_DIRECTIONS) % _DIRECTIONS]
         return _joined(colours[:, :, ::-1], turned)
 
+    def turned(self, vectors: Vectors) -> Vectors:
+        """Return the vectors of the same images turned by 90 degrees to the left, in rows."""
+        colours, edges = (np.rot90(each, axes=(1, 2)) for each in _halves(vectors))
+        return _joined(colours, np.roll(edges, _DIRECTIONS // 2, axis=3))
+
     def levelled(self, vectors: Vectors) -> Vectors:
         """Return vectors that are the same whatever the colour, the brightness and the contrast of images, in rows."""
         grey, edges = _grey_halves(vectors)
@@ -166,6 +171,11 @@ def embedding_of(spec: str) -> Embedding:
     if not isinstance(model, Contrastive):
         raise NoEmbedding(f"{spec} gives no image embeddings. Name a contrastive model, such as CLIP.")
     return ModelEmbedding(model)
+
+
+def edges_by_cell(vectors: Vectors) -> Vectors:
+    """Return the strength of edges of `ColourAndGradient` vectors, shape (n, 8, 8, 8): row, column, direction."""
+    return _halves(vectors)[1]
 
 
 def _halves(vectors: Vectors) -> tuple[Vectors, Vectors]:

@@ -7,12 +7,15 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pytest
 from PIL import Image, ImageOps
 
 from predictions.image_sets.embeddings import GAINS, ColourAndGradient, Vectors
 from tests.studies.real_data import REAL_DATA, needs_real_data
+from training.frames import without_frame
 from training.leaks import (
     KINDS,
     NEAR_CAPTION,
@@ -27,7 +30,7 @@ from training.leaks import (
     Protected,
     find_leaks,
 )
-from training.near_crops import NearCrops, small_pixels
+from training.near_crops import NearCrops, Pixels, small_pixels
 
 EMBEDDING = ColourAndGradient()
 
@@ -155,16 +158,23 @@ def test_a_report_says_what_the_check_finds_and_what_it_does_not() -> None:
     report = find_leaks([Item("it", ["The red ball lies under the chair."])], Protected([held]))
     assert report.counts[NEAR_CAPTION] == 1
     assert [sentence.split(".")[0] for sentence in report.limits] == [
-        "The check finds images that were saved again, resized, mirrored, made grey, brighter or darker, or cropped to "
-        "70 % of each side or more",
-        "It misses images that were turned or framed, images of which a protected one is a part, and captions in other "
-        "words",
+        "The check finds images that were saved again, resized, mirrored, turned by 90 degrees, put into a frame of "
+        "one colour, made grey, brighter or darker, or cropped to 70 % of each side or more",
+        "It misses images that were turned by other angles, images of which a protected one is a part, and captions in "
+        "other words",
     ]
     template = [Item(str(n), [f"A {each} ball lies under the old table."]) for n, each in enumerate("abcdefgh")]
     report = find_leaks([Item("it", ["A polychromatic ball lies under the old table."])], Protected(template))
     assert (report.leaking, report.captions_alike) == (0, 8)
     assert report.limits[2].startswith("The protected captions follow a template: 8 are a word from one of another")
     assert "parts" not in "".join(report.limits)
+    long = [
+        Item(each, [f"The {each} sees how {other} birds sit on the old red roof."])
+        for each, other in zip("abcdefgh", "ijklmnop", strict=True)
+    ]
+    report = find_leaks([Item("it", ["The x sees how y birds sit on the old red roof."])], Protected(long))
+    assert (report.captions_alike, report.captions_two_alike) == (0, 8)
+    assert report.limits[2].startswith("Many protected captions are two words from one of another item.")
     some = replace(report, protected_images=5000, protected_parts=3000)
     assert some.limits[-1] == "Parts were looked for of 3,000 of 5,000 protected images."
     assert replace(some, protected_parts=0).limits[0].startswith("Images were compared as they are")
@@ -208,10 +218,27 @@ def photos() -> list[Image.Image]:
     found: list[Image.Image] = []
     for file in sorted((REAL_DATA / "images/photos").glob("*.jpg"))[::5]:
         with Image.open(file) as opened:
-            found.append(opened.convert("RGB"))
+            # Small, because many are altered in many ways.
+            found.append(opened.convert("RGB").resize((opened.width // 2, opened.height // 2)))
     vectors = EMBEDDING.embed(found)
     near = np.maximum(vectors @ vectors.T, vectors @ EMBEDDING.mirrored(vectors).T) > 0.9
     return [each for place, each in enumerate(found) if not near[place, :place].any()]
+
+
+def readers(pictures: Mapping[str, Image.Image]) -> Mapping[str, Any]:
+    """Return what a check reads of pictures."""
+
+    def unframed_of(names: Sequence[str]) -> Mapping[str, tuple[Vectors, Pixels]]:
+        insides = {name: without_frame(pictures[name]) for name in names}
+        return {
+            name: (EMBEDDING.embed([each])[0], small_pixels(each)) for name, each in insides.items() if each is not None
+        }
+
+    return {
+        "vectors_of": lambda names: {name: EMBEDDING.embed([pictures[name]])[0] for name in names},
+        "pixels_of": lambda names: {name: small_pixels(pictures[name]) for name in names},
+        "unframed_of": unframed_of,
+    }
 
 
 def cut(picture: Image.Image, left: float, top: float, right: float, bottom: float) -> Image.Image:
@@ -222,6 +249,12 @@ def cut(picture: Image.Image, left: float, top: float, right: float, bottom: flo
 
 
 ALTERED: dict[str, Callable[[Image.Image], Image.Image]] = {
+    "turned to the left": lambda photo: photo.rotate(90, expand=True),
+    "upside down, darker and grey": lambda photo: photo.rotate(180).point(lambda level: level * 0.7).convert("L"),
+    "turned to the right and mirrored": lambda photo: ImageOps.mirror(photo.rotate(270, expand=True)),
+    "in a white frame": lambda photo: ImageOps.expand(photo, photo.width // 10, "white"),
+    "in a blue frame, turned": lambda photo: ImageOps.expand(photo, photo.width // 14, "#356").rotate(90, expand=True),
+    "between black bars": lambda photo: ImageOps.expand(photo, (0, photo.height // 5), "black"),
     "half the size": lambda photo: photo.resize((photo.width // 2, photo.height // 2)),
     "mirrored": ImageOps.mirror,
     "grey": lambda photo: photo.convert("L").convert("RGB"),
@@ -238,7 +271,8 @@ ALTERED: dict[str, Callable[[Image.Image], Image.Image]] = {
 
 
 @needs_real_data
-def test_altered_copies_of_real_photos_are_found_and_no_other_photo() -> None:
+def test_altered_copies_of_real_photos_are_found_and_no_other_photo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("training.leaks.PAIRS_NAMED", 100)
     every = photos()
     held, others = every[::2], every[1::2]
     assert len(others) > 20
@@ -255,16 +289,19 @@ def test_altered_copies_of_real_photos_are_found_and_no_other_photo() -> None:
     )
 
     def found(photos: Sequence[Image.Image]) -> dict[int, str]:
-        pixels = {str(place): small_pixels(photo) for place, photo in enumerate(photos)}
-        near = protected.near_images(list(pixels), EMBEDDING.embed(photos), lambda some: {n: pixels[n] for n in some})
-        return {place: name for place, (_, name) in near.items()}
+        check = LeakCheck(protected, **readers({str(place): photo for place, photo in enumerate(photos)}))
+        kept = list(check.without_leaks([Item(str(n), images=[str(n)]) for n in range(len(photos))], lambda item: item))
+        report = check.report()
+        assert report.examples - len(kept) == report.counts[NEAR_IMAGE]
+        return {int(pair.example): pair.protected for pair in report.pairs}
 
     assert found(others) == {}
     for name, alter in ALTERED.items():
         of_copies = found([resaved(alter(photo)) for photo in held])
         assert of_copies.items() <= dict(enumerate(names)).items()
-        # Of parts, a few are missed; docs/training.md has the figures.
-        assert len(of_copies) >= len(held) - ("three quarters" in name)
+        # Of parts and of images in frames, a few are missed; docs/training.md has the figures.
+        missed = next((most for part, most in {"three quarters": 1, "frame": 3}.items() if part in name), 0)
+        assert len(of_copies) >= len(held) - missed
         assert found([resaved(alter(photo)) for photo in others]) == {}
 
 
@@ -272,7 +309,8 @@ def test_altered_copies_of_real_photos_are_found_and_no_other_photo() -> None:
 def test_of_real_captions_few_about_other_photos_are_flagged() -> None:
     """1,000 photos of RoCOCO, five captions each, against SugarCrepe. Both name the photos, all from COCO.
 
-    The equal captions were counted without this code, too: by lower-case words of a regular expression.
+    The equal captions were counted without this code, too: by lower-case words of a regular expression. So were 12 of
+    ten words or more with two other words, of which 11 are not near otherwise.
     """
     held: dict[str, list[str]] = {}
     for file in sorted((REAL_DATA / "sugarcrepe").glob("*.json")):
@@ -286,4 +324,4 @@ def test_of_real_captions_few_about_other_photos_are_flagged() -> None:
         examples[name in held] += [Item(name, [caption]) for caption in photo["caption"][:5]]
     own, others = find_leaks(examples[True], protected), find_leaks(examples[False], protected)
     assert (own.examples, own.counts[SAME_CAPTION]) == (535, 410)
-    assert (others.examples, others.counts[SAME_CAPTION], others.counts[NEAR_CAPTION]) == (4465, 13, 46)
+    assert (others.examples, others.counts[SAME_CAPTION], others.counts[NEAR_CAPTION]) == (4465, 13, 57)

@@ -59,6 +59,32 @@ def test_one_changed_word_and_another_order_are_found() -> None:
     assert ChangedCaptions(["a cat"], ["0"]).nearest(["cat"]) == {0: (0.6, 0)}
 
 
+def test_two_replaced_words_are_found_in_captions_of_ten_words_and_more() -> None:
+    held = ["Two small dogs run over the wet green grass today.", "A cat sleeps on the old red chair again."]
+    near = [
+        "Two small cats run over the wet green sand today",
+        # Three are replaced, then two and one is left out, and two of nine.
+        "Two small cats run over the dry green sand today",
+        "Two small cats run over the wet sand today",
+        "A dog sleeps on the old blue chair again",
+        # The first and the last word.
+        "Ten small dogs run over the wet green grass again",
+    ]
+    assert [len(caption.split()) for caption in (held[0], held[1])] == [10, 9]
+    assert changed(*near, of=held) == [0, 4]
+
+
+def test_long_captions_that_differ_in_two_words_by_a_template_are_not_compared_so() -> None:
+    """No two of them are a word apart."""
+    template = [f"The {each} sees how {each}{each} birds sit on the old red roof" for each in "abcde"]
+    asked = "The x sees how y birds sit on the old red roof"
+    assert changed(asked, of=template) == []
+    assert ChangedCaptions(template, list("01234")).two_alike == 5
+    # The captions of one item may be as near as they like, and four are so by chance.
+    assert changed(asked, of=template, owners="aaaaa") == [0]
+    assert changed(asked, of=template[:4]) == [0]
+
+
 def test_captions_that_follow_a_template_are_not_compared_so() -> None:
     colours = ("red", "blue", "green", "black", "white")
     template = [f"a {colour} ball lies on the {other} box" for colour in colours for other in colours]

@@ -26,6 +26,7 @@ from predictions.scorers.batches import in_batches
 from studies.descriptions import source_description
 from studies.models import Instance, Project, Purpose, Question
 from training.errors import CannotTrain
+from training.frames import without_frame
 from training.leaks import Item, LeakCheck, Protected
 from training.near_crops import NearCrops, Pixels, small_pixels
 from training.source_ids import source_ids
@@ -103,6 +104,18 @@ def protect(items: Iterable[Item], *, progress: Callable[[], None] = lambda: Non
             progress()
         return found
 
+    def unframed_of(images: Sequence[str]) -> Mapping[str, tuple[Vectors, Pixels]]:
+        found: dict[str, tuple[Vectors, Pixels]] = {}
+        for some in in_batches(images, PICTURES_AT_ONCE):
+            insides = {name: without_frame(picture) for name, picture in readable(some).items()}
+            found |= {
+                name: (embedding.embed([inside])[0], small_pixels(inside))
+                for name, inside in insides.items()
+                if inside is not None
+            }
+            progress()
+        return found
+
     rows = np.concatenate(blocks) if blocks else None
     if not isinstance(embedding, ColourAndGradient):
         return LeakCheck(Protected(held, images=names, vectors=rows, near_below=below()), vectors_of=of_examples)
@@ -110,7 +123,7 @@ def protect(items: Iterable[Item], *, progress: Callable[[], None] = lambda: Non
     protected = Protected(
         held, images=names, vectors=rows, alterations=embedding, near_below=below(), **altered._asdict()
     )
-    return LeakCheck(protected, vectors_of=of_examples, pixels_of=pixels_of)
+    return LeakCheck(protected, vectors_of=of_examples, pixels_of=pixels_of, unframed_of=unframed_of)
 
 
 class _Altered(NamedTuple):

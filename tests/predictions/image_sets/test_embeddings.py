@@ -44,6 +44,13 @@ def test_vectors_of_altered_images_are_those_of_images_that_were_altered() -> No
     mirrored = embedding.embed([ImageOps.mirror(each) for each in drawn])
     assert distances(embedding.mirrored(vectors), mirrored).diagonal().max() < 2e-3
     assert distances(vectors, mirrored).diagonal().min() > 0.02
+    for turns in (1, 2, 3):
+        turned = embedding.embed([each.rotate(90 * turns, expand=True) for each in drawn])
+        expected = vectors
+        for _ in range(turns):
+            expected = embedding.turned(expected)
+        assert distances(expected, turned).diagonal().max() < 2e-3
+        assert distances(vectors, turned).diagonal().min() > 0.02
     # Darker by half, around the middle of the range, and in grey.
     grey = embedding.embed([each.convert("L").point(lambda level: 96 + level // 2).convert("RGB") for each in drawn])
     levelled, levelled_grey = embedding.levelled(vectors), embedding.levelled(grey)
