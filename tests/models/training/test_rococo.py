@@ -63,22 +63,26 @@ def test_each_example_brings_a_mixed_image_and_an_altered_caption(base: str) -> 
 
 
 def test_the_losses_of_four_examples_by_hand(base: str) -> None:
-    """Images and captions on the axes of a plane; their own altered ones elsewhere on it, or on a third axis."""
+    """All vectors are on three axes, so every cosine is 1, 0 or -1; the scale is 2."""
     trainable = load(base)
     with torch.no_grad():
         trainable.towers.model.logit_scale.fill_(math.log(2))
-    scale = 2.0
     x, y, z = torch.eye(16)[:3]
-    images = torch.stack([x, y, -x, -y, z, x, y, z])
-    texts = torch.stack([x, y, -x, -y, x, z, z, x]) * 2
+    images = torch.stack([x, y, -x, -y, z, z, y, z])
+    # The second caption is not that of its image.
+    texts = torch.stack([x, z, -x, -y, x, z, z, x]) * 2
     batch = trainable.batch(ONE_IMAGE[:4], random.Random(0))
     found = {name: loss.item() for name, loss in trainable.losses(batch, images, texts).items()}
-    # Each image finds its caption (cosine 1) among two at a right angle and an opposite one.
-    contrastive = math.log(1 + 2 * math.exp(-scale) + math.exp(-2 * scale))
-    # Cosines of the images with their altered captions: 1, 0, 0, 0; of the captions with their altered images: 0.
-    semantic = sum(math.log(1 + math.exp(scale * (cosine - 1))) for cosine in (1, 0, 0, 0)) / 4
-    visual = math.log(1 + math.exp(-scale))
-    expected = {"contrastive": contrastive, "semantic": semantic, "visual": visual}
+    up, down = math.exp(2), math.exp(-2)
+    # Images among captions: (1, 0, -1, 0), (0, 0, 0, -1), (-1, 0, 1, 0), (0, 0, 0, 1).
+    of_images = 2 * (math.log(up + down + 2) - 2) + math.log(3 + down) + math.log(up + 3) - 2
+    # Captions among images: (1, 0, -1, 0), (0, 0, 0, 0), (-1, 0, 1, 0), (0, -1, 0, 1).
+    of_captions = 3 * (math.log(up + down + 2) - 2) + math.log(4)
+    # The altered one less the right one. Of images: 1 - 1, 0 - 0, 0 - 1, 0 - 1; of captions: 0 - 1, 1 - 0, 0 - 1 twice.
+    semantic, visual = (
+        sum(math.log(1 + math.exp(2 * gap)) for gap in gaps) / 4 for gaps in ((0, 0, -1, -1), (-1, 1, -1, -1))
+    )
+    expected = {"contrastive": (of_images + of_captions) / 8, "semantic": semantic, "visual": visual}
     assert found == pytest.approx(expected, abs=1e-6)
 
 
