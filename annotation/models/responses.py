@@ -404,6 +404,11 @@ class Decision(models.Model):
                 condition=models.Q(state="undecided", answers__gt=0),
                 name="answered_but_undecided",
             ),
+            models.Index(
+                fields=("study", "question"),
+                condition=~models.Q(settled_choice=""),
+                name="settled_questions_of_a_study",
+            ),
         )
 
     def __str__(self) -> str:

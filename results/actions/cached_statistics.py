@@ -26,6 +26,7 @@ from results.models import InstanceFigures, KeptNumbers, StoredChart
 from results.queries.exports.export_rows import rating_summaries
 from results.queries.instances.disagreements import DISAGREE, different_answers
 from results.queries.instances.facets import facet_table
+from results.queries.packed_numbers import pack_ids
 from results.queries.people.annotators import persons_answers
 from results.queries.people.participants import named_flags
 from results.queries.people.text_authors import study_writing, written_kinds
@@ -53,7 +54,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 200
 
 # Raised when the stored form or its meaning changes, so that older statistics are recomputed and not misread.
-FORM = "28"
+FORM = "29"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -317,7 +318,7 @@ _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
         "activity": study_activity(study, paid_sessions(study)).dump(),
     },
     Page.STUDY_RATINGS: lambda study: [asdict(each) for each in rating_summaries(study)],
-    Page.STUDY_QUESTIONS: lambda study: {**question_orders(study), DISAGREE: different_answers(study)},
+    Page.STUDY_QUESTIONS: lambda study: {**question_orders(study), DISAGREE: pack_ids(different_answers(study))},
     Page.STUDY_ANNOTATORS: _plain_annotators,
     Page.PROJECT_PEOPLE: lambda project: {
         name: asdict(numbers) for name, numbers in numbers_of_people(project).items()

@@ -33,8 +33,10 @@ from results.queries.instances.disagreements import (
     question_lines,
 )
 from results.queries.instances.instance_history import histories, shown_options
-from results.queries.instances.instance_list import categories_of
+from results.queries.instances.instance_list import types_of
+from results.queries.packed_numbers import unpack_ids
 from results.queries.studies.overview import answers_sent
+from results.queries.studies.questions import MOST_LISTED
 from results.views.cached_statistics import numbers_for
 from results.views.form_values import read_field
 from results.views.guards import may_do, signed_in_user, study_view
@@ -99,10 +101,15 @@ def unsettle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
 
 @dataclass(frozen=True)
 class _List:
-    """The ids of the listed questions. `kept`: stored statistics that it rests on, if it does."""
+    """The ids of the listed questions. `kept`: stored statistics that it rests on, if it does.
+
+    has_more: whether more questions than these have the filters. different: the number of questions with different
+    answers, if it was counted before.
+    """
 
     ids: Sequence[int]
-    different: Sequence[int] | None
+    has_more: bool
+    different: int | None
     kept: CachedStatistics | None
 
     @classmethod
@@ -111,10 +118,15 @@ class _List:
         page = KeptNumbers.Page.STUDY_QUESTIONS
         kept = numbers_for(page, study.project, study, answers=answers_sent(study))
         orders = None if kept is None else kept.numbers or {}
-        different = None if orders is None else orders.get(DISAGREE, [])
-        ranked = None if orders is None else orders.get(SORTS.get(wanted.order, ""), [])
+        different = None if orders is None else unpack_ids(orders.get(DISAGREE, ""))
+        ranked = None if orders is None else unpack_ids(orders.get(SORTS.get(wanted.order, ""), ""))
         ids = listed_questions(study, wanted, different=different, ranked=ranked)
-        return cls(ids, different, kept if wanted.show == DISAGREE else None)
+        return cls(
+            ids[:MOST_LISTED],
+            len(ids) > MOST_LISTED,
+            None if different is None else len(different),
+            kept if wanted.show == DISAGREE else None,
+        )
 
     def next_unsettled(self, question: int, study: Study) -> int | None:
         """Return the next unsettled question after `question`, None if it is not in the list."""
@@ -151,15 +163,26 @@ def _page(
     page = pages.get_page(number)
     here = question.pk if question else next(iter(page.object_list), None)
     before, after = _neighbours(listed.ids, here) if here else (None, None)
-    known = {} if listed.different is None else {DISAGREE: len(listed.different)}
-    known |= {} if wanted.type or wanted.words else {wanted.show: len(listed.ids)}
+    known = {} if listed.different is None else {DISAGREE: listed.different}
+    if not (wanted.type or wanted.words or wanted.show in known):
+        known[wanted.show] = len(listed.ids) + listed.has_more
     counts = filter_counts(study, known)
+    # What was counted in the background was counted to its end.
+    counted = set() if listed.different is None else {DISAGREE}
+    uncounted = {name for name, n in counts.items() if n > MOST_LISTED} - counted
     context = {
         "study": study,
         "may": may_do(request, study.project),
         "wanted": wanted,
-        "filters": [(name, label, counts[name], _query(wanted, show=name)) for name, label in SHOWN.items()],
-        "types": sorted({type for type, *_ in categories_of(study.project) if type}),
+        "filters": [
+            (name, label, min(counts[name], MOST_LISTED) if name in uncounted else counts[name], query)
+            for name, label in SHOWN.items()
+            for query in [_query(wanted, show=name)]
+        ],
+        "uncounted": uncounted,
+        "has_more": listed.has_more,
+        "most": MOST_LISTED,
+        "types": types_of(study.project),
         "orders": ORDERS,
         "query": _query(wanted),
         "kept": listed.kept,

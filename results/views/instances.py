@@ -98,7 +98,9 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
     facets = None
     if table and not needs_lookup(search.wanted, search.order):
         facets = count_facets(table, project, studies, search.wanted)
-    shown = list_instances(project, studies, search.wanted, search.order, said=said)
+    shown = list_instances(
+        project, studies, search.wanted, search.order, said=said, unasked=table.unasked if table else None
+    )
     known = None
     # Stored numbers may be old, but say more than that there are too many to count.
     if facets and kept.in_background and (kept.is_current or facets.matching > MOST_COUNTED):

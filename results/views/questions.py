@@ -1,6 +1,7 @@
 """The questions of a study with their pictures and votes."""
 
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
@@ -10,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
+from results.queries.packed_numbers import unpack_ids
 from results.queries.people.checks import MOST_LISTED as MOST_CHECKS_LISTED
 from results.queries.people.checks import check_questions
 from results.queries.studies.overview import answers_sent
@@ -44,11 +46,11 @@ def questions(request: HttpRequest, study: Study) -> HttpResponse:
         kept = numbers_for(page, study.project, study, answers=answers_sent(study))
         numbers = {} if kept is None else kept.numbers or {}
         if sort == DIFFICULTY:
-            stored = zip(numbers.get(sort, []), numbers.get(DIFFICULTIES, []), strict=True)
+            stored = zip(_read(numbers, sort), numbers.get(DIFFICULTIES, []), strict=True)
             difficulties = question_difficulties(study) if kept is None else dict(stored)
             ordered = list(difficulties)
         else:
-            ordered = sorted_questions(study, sort) if kept is None else numbers.get(sort, [])
+            ordered = sorted_questions(study, sort) if kept is None else _read(numbers, sort)
     context = {
         "study": study,
         "page_name": "Questions",
@@ -62,6 +64,12 @@ def questions(request: HttpRequest, study: Study) -> HttpResponse:
         "may": may_do(request, study.project),
     }
     return render(request, "results/questions.html", context)
+
+
+def _read(numbers: Mapping[str, Any], sort: str) -> list[int]:
+    """Return the ids of a stored order."""
+    ids: list[int] = unpack_ids(numbers.get(sort, "")).tolist()
+    return ids
 
 
 @study_view(Verb.VIEW)

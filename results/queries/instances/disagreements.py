@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 from django.db.models import Count, Q, QuerySet
 
 from analytics.outcomes import Outcome
@@ -10,7 +12,7 @@ from annotation.models import Decision
 from annotation.models.outcomes import question_is
 from annotation.models.responses import counts
 from results.queries.instances.explorer import matching_words
-from results.queries.studies.questions import DISAGREEMENT, SKIPS, TIME, sorted_questions
+from results.queries.studies.questions import DISAGREEMENT, MOST_LISTED, SKIPS, TIME, sorted_questions
 from studies.models import Instance, Question, Study
 
 CONFLICTING, DISAGREE, SETTLED = "conflicting", "disagree", "settled"
@@ -71,32 +73,42 @@ def listed_questions(
     study: Study,
     wanted: DisagreementFilters,
     *,
-    different: Sequence[int] | None = None,
-    ranked: Sequence[int] | None = None,
+    different: npt.NDArray[np.int64] | None = None,
+    ranked: Sequence[int] | npt.NDArray[np.int64] | None = None,
 ) -> list[int]:
-    """Return the ids of the questions that `wanted` describes, in its order.
+    """Return the ids of the questions that `wanted` describes, in its order: the first `MOST_LISTED`, and the next.
 
     If they were computed before: different: of `different_answers`. ranked: of `sorted_questions` in the order wanted.
     """
-    if wanted.show == DISAGREE and different is not None:
-        ids = list(different)
+    is_ranked = wanted.order in SORTS
+    if wanted.show == DISAGREE:
+        ids = np.array(different_answers(study), np.int64) if different is None else different
+        if wanted.type or wanted.words:
+            fitting = Question.objects.filter(_fits(study, wanted), study=study)
+            ids = ids[np.isin(ids, list(fitting.order_by().values_list("pk", flat=True)))]
     else:
-        ids = list(filtered_decisions(study, wanted.show).values_list("question_id", flat=True))
-    if wanted.type or wanted.words:
-        fitting = Question.objects.filter(study=study)
-        fitting = fitting.filter(instance__type=wanted.type) if wanted.type else fitting
-        if wanted.words:
-            named = Instance.objects.filter(matching_words(study.project, wanted.words), project=study.project)
-            fitting = fitting.filter(instance__in=named)
-        fit = set(fitting.values_list("pk", flat=True))
-        ids = [pk for pk in ids if pk in fit]
-    if wanted.order not in SORTS:
-        return ids
-    if ranked is None:
-        ranked = sorted_questions(study, SORTS[wanted.order])
-    # Questions without a position in the order come last, such as those whose answers cannot be compared.
-    rank = {pk: place for place, pk in enumerate(ranked)}
-    return sorted(ids, key=lambda pk: rank.get(pk, len(rank)))
+        decisions = filtered_decisions(study, wanted.show)
+        if wanted.type or wanted.words:
+            decisions = decisions.filter(_fits(study, wanted, "question__"))
+        found = decisions.values_list("question_id", flat=True)
+        ids = np.array(list(found if is_ranked else found[: MOST_LISTED + 1]), np.int64)
+    if is_ranked:
+        rank = np.array(sorted_questions(study, SORTS[wanted.order]) if ranked is None else ranked, np.int64)
+        # Questions without a position in the order come last, such as those whose answers cannot be compared.
+        ids = np.concatenate([rank[np.isin(rank, ids)], ids[~np.isin(ids, rank)]])
+    listed: list[int] = ids[: MOST_LISTED + 1].tolist()
+    return listed
+
+
+def _fits(study: Study, wanted: DisagreementFilters, path: str = "") -> Q:
+    """Match the questions that have the type and the words; `path` leads to them. Checks are none."""
+    fits = Q(**{f"{path}check_type": ""})
+    if wanted.type:
+        fits &= Q(**{f"{path}instance__type": wanted.type})
+    if wanted.words:
+        named = Instance.objects.filter(matching_words(study.project, wanted.words), project=study.project)
+        fits &= Q(**{f"{path}instance__in": named})
+    return fits
 
 
 def question_lines(ids: Sequence[int]) -> list[QuestionLine]:
@@ -118,8 +130,13 @@ def question_lines(ids: Sequence[int]) -> list[QuestionLine]:
 
 
 def filter_counts(study: Study, known: Mapping[str, int]) -> Mapping[str, int]:
-    """Return the number of questions of each filter. known: those that were counted before."""
+    """Return the number of questions of each filter, at most one more than `MOST_LISTED`.
+
+    known: those that were counted before, which may be larger.
+    """
     return {
-        shown: known[shown] if shown in known else filtered_decisions(study, shown).order_by().count()
+        shown: known[shown]
+        if shown in known
+        else filtered_decisions(study, shown).order_by()[: MOST_LISTED + 1].count()
         for shown in SHOWN
     }

@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Exists, F, FilteredRelation, OuterRef, Q, QuerySet
 
@@ -196,12 +196,27 @@ class InstanceLine:
         return len({use.role for use in self.images}) > 1
 
 
+class Unasked(NamedTuple):
+    """The instances that some studies did not ask about when that was stored, the last one then, and how many were."""
+
+    instances: Sequence[int]
+    last: int
+    known: int
+
+
 def list_instances(
-    project: Project, studies: Sequence[Study], wanted: InstanceFilters, order: str = SOURCE, *, said: Q | None = None
+    project: Project,
+    studies: Sequence[Study],
+    wanted: InstanceFilters,
+    order: str = SOURCE,
+    *,
+    said: Q | None = None,
+    unasked: Callable[[Set[int]], Unasked | None] | None = None,
 ) -> InstanceSelection:
     """Return the matching instances of `project` in an order of `ORDERS`.
 
-    studies: all of the project. said: the condition of `matching_words`, if it was made already.
+    studies: all of the project. said: the condition of `matching_words`, if it was made already. unasked: of studies by
+    id, None where these are too many; finds the same faster.
 
     Sorting by answers, within the selected study, keeps only instances whose answers can be compared or were timed.
     Without a study there is no such order, and they are sorted in import order.
@@ -216,8 +231,11 @@ def list_instances(
         *_instance_conditions(project, wanted, said),
         *_study_conditions(project, among, wanted, are_asked=bool(figures)),
     ]
-    if wanted.without:
-        others.append(_is_not_asked([study for study in studies if study.slug == wanted.without]))
+    without = [study for study in studies if study.slug == wanted.without]
+    for some in (among if wanted.state == NOT_ASKED else None, without if wanted.without else None):
+        if some is not None:
+            before = unasked({study.pk for study in some}) if unasked else None
+            others.append(_is_still_not_asked(project, some, before))
     found = Instance.objects.filter(*others, project=project)
     if not figures:
         return InstanceSelection(found, found, by)
@@ -294,7 +312,7 @@ def matching_words(project: Project, words: str) -> Q:
 def _study_conditions(
     project: Project, studies: Sequence[Study], wanted: InstanceFilters, *, are_asked: bool
 ) -> list[Q]:
-    """Return the conditions on instances in `studies`, except those on figures.
+    """Return the conditions on instances that `studies` ask about, except those on figures.
 
     are_asked: whether other conditions already ensure that the selected study asks about the instances.
     """
@@ -312,16 +330,14 @@ def _study_conditions(
         asked.append(_is_among(slots, "question__instance"))
     if wanted.reason in REASONS:
         asked.append(_is_reported(studies, wanted.reason))
-    if wanted.state == NOT_ASKED:
-        asked.append(_is_not_asked(studies))
-    elif wanted.state in _STANDS_FOR and not wanted.study:
+    if wanted.state in _STANDS_FOR and not wanted.study:
         asked.append(_has_project_outcome(project, studies, _STANDS_FOR[wanted.state]))
     elif _is_of_parts(wanted, studies):
         # Several items of an instance may have different outcomes.
         for study in studies:
             of_items = [_is_among(instances_with(each, study), "pk") for each in _STANDS_FOR[wanted.state]]
             asked.append(reduce(or_, of_items))
-    elif wanted.study and not asked and not are_asked:
+    elif wanted.study and wanted.state != NOT_ASKED and not asked and not are_asked:
         # Filters on answers and questions match no instance that the study does not ask about.
         asked.append(_is_asked(studies))
     return asked
@@ -381,6 +397,21 @@ def _is_asked(studies: Iterable[Study]) -> Q:
 
 def _is_not_asked(studies: Iterable[Study]) -> Q:
     return _is_not_among(Question.objects.filter(study__in=studies), "instance")
+
+
+def _is_still_not_asked(project: Project, studies: Sequence[Study], before: Unasked | None) -> Q:
+    """Match the instances that none of `studies` asks about, among those of `before` and newer ones.
+
+    What a study asked about it still asks about: questions go only with their study. A small number is listed by id, as
+    in `_is_among`.
+    """
+    instances = Instance.objects.filter(project=project).order_by()
+    # One of two imports at the same time may have stored lower ids later.
+    if before is None or instances.filter(pk__lte=before.last).count() != before.known:
+        return _is_not_asked(studies)
+    matching = (Q(pk__in=before.instances) | Q(pk__gt=before.last)) & _is_not_asked(studies)
+    found = list(instances.filter(matching).values_list("pk", flat=True)[: FEW + 1])
+    return Q(pk__in=found) if len(found) <= FEW else matching
 
 
 def _question_decisions(studies: Iterable[Study], name: str) -> QuerySet[Decision]:

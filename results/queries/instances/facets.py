@@ -4,13 +4,10 @@ All instances of a project are grouped into cells of equal facet values. Cells a
 choice of facets are sums over cells, without reading instances again.
 """
 
-import zlib
 from array import array
-from base64 import b64decode, b64encode
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -29,8 +26,10 @@ from results.queries.instances.explorer import (
     STATES,
     THERE,
     InstanceFilters,
+    Unasked,
     list_instances,
 )
+from results.queries.packed_numbers import pack, pack_ids, unpack, unpack_ids
 from results.reports.explorer_links import NO_NAME, in_address
 from studies.actions.projects.datasets import ways_to_dataset
 from studies.models import Instance, InstanceImage, Project, Study, Tag
@@ -88,8 +87,7 @@ class FacetTable:
     def of(cls, cells: Sequence[Cell], instances: Sequence[int], cell_of: Sequence[int]) -> Self:
         """Make a table; `cell_of` has the index of the cell of each of `instances`, sorted ids."""
         sizes = Counter(cell_of)
-        steps = [after - before for before, after in pairwise([0, *instances])]
-        return cls(cells, [sizes[index] for index in range(len(cells))], _pack(steps), _pack(cell_of))
+        return cls(cells, [sizes[index] for index in range(len(cells))], pack_ids(instances), pack(cell_of))
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Self:
@@ -114,24 +112,24 @@ class FacetTable:
         """Return the number of instances in each cell: of all, or of those `among` that the table has."""
         if among is None:
             return dict(enumerate(self.counts))
-        # Millions of ids: NumPy adds them up in milliseconds.
-        ids, wanted = np.cumsum(_unpack(self.instances)), np.array(list(among), np.int64)
+        ids, wanted = unpack_ids(self.instances), np.array(list(among), np.int64)
         at = np.searchsorted(ids, wanted)
         known = at < len(ids)
         known[known] = ids[at[known]] == wanted[known]
-        return Counter(np.asarray(_unpack(self.cell_of))[at[known]].tolist())
+        return Counter(np.asarray(unpack(self.cell_of))[at[known]].tolist())
+
+    def unasked(self, studies: Set[int]) -> Unasked | None:
+        """Return the instances that none of `studies` (ids) asked about; None if more than `MOST_LOOKED_UP`."""
+        left = [index for index, cell in enumerate(self.cells) if studies.isdisjoint(pk for pk, _ in cell.outcomes)]
+        if sum(self.counts[index] for index in left) > MOST_LOOKED_UP:
+            return None
+        ids = unpack_ids(self.instances)
+        found: list[int] = ids[np.isin(np.asarray(unpack(self.cell_of)), left)].tolist()
+        return Unasked(found, int(ids[-1]) if len(ids) else 0, len(ids))
 
 
 def _pairs(stored: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
     return tuple((study, outcome) for study, outcome in stored)
-
-
-def _pack(numbers: Iterable[int]) -> str:
-    return b64encode(zlib.compress(array("q", numbers).tobytes(), 1)).decode()
-
-
-def _unpack(stored: str) -> Sequence[int]:
-    return array("q", zlib.decompress(b64decode(stored)))
 
 
 def facet_table(project: Project) -> FacetTable | None:

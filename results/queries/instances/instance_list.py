@@ -7,6 +7,9 @@ from studies.descriptions import SET, descriptions_of
 from studies.kinds import is_foil_name
 from studies.models import Instance, InstanceImage, Project, Tag
 
+# Of more types than this, the others are listed together.
+MOST_LOOKED_UP = 50
+
 
 def tags_of(instances: Iterable[Instance]) -> dict[int, list[str]]:
     """Return the names of the tags of each instance, alphabetically."""
@@ -70,3 +73,16 @@ def categories_of(project: Project) -> list[tuple[str, str, str]]:
     # In the order of the index.
     found = Instance.objects.filter(project=project).order_by("split", "type", "subtype")
     return list(found.values_list("type", "subtype", "split").distinct())
+
+
+def types_of(project: Project) -> list[str]:
+    """Return the types of the project's instances, except that of those without one, sorted."""
+    names = Instance.objects.filter(project=project).order_by("type").values_list("type", flat=True)
+    found = [""]
+    # From one type to the next by an index, because listing them reads every instance.
+    while len(found) < MOST_LOOKED_UP:
+        following = names.filter(type__gt=found[-1]).first()
+        if following is None:
+            return sorted(found[1:])
+        found.append(following)
+    return sorted([*found[1:], *names.filter(type__gt=found[-1]).distinct()])

@@ -15,6 +15,7 @@ from annotation.models.responses import took_ms
 from results.queries.exports.soft_labels import soft_labels
 from results.queries.instances.instance_history import History, histories
 from results.queries.instances.instance_stats import pairs_alike
+from results.queries.packed_numbers import pack_ids
 from studies.models import Question, Study
 
 PER_PAGE = 10
@@ -78,11 +79,11 @@ def question_difficulties(study: Study) -> dict[int, float]:
     return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
 
 
-def question_orders(study: Study) -> Mapping[str, Sequence[float]]:
-    """Return each order of the questions of `study` that has to be computed, and DIFFICULTIES."""
+def question_orders(study: Study) -> Mapping[str, Any]:
+    """Return each order of the questions of `study` that has to be computed, packed, and DIFFICULTIES."""
     difficulties = question_difficulties(study)
-    orders = {sort: sorted_questions(study, sort) for sort in SORTS if sort not in ("", DIFFICULTY)}
-    return {**orders, DIFFICULTY: list(difficulties), DIFFICULTIES: list(difficulties.values())}
+    orders = {sort: pack_ids(sorted_questions(study, sort)) for sort in SORTS if sort not in ("", DIFFICULTY)}
+    return {**orders, DIFFICULTY: pack_ids(list(difficulties)), DIFFICULTIES: list(difficulties.values())}
 
 
 def page_of_questions(

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
@@ -10,11 +11,13 @@ from annotation.models import Decision, Session, Skip
 from background.models import Job
 from results.actions import cached_statistics
 from results.models import Pseudonym
+from results.queries.instances.disagreements import filtered_decisions
 from studies.models import Instance, Membership, Question, Study
 from tests.factories import NOON, make_project
 from tests.jobs import run_now
 from tests.pages import words_of
 from tests.people import digest_of
+from tests.plans import rows_read
 from tests.results.describing import find, launched, make_set, two_studies, write
 from tests.results.pipelines import STEP_3, STEP_4, by_key, go_on, open_study, project_of, sit_through
 
@@ -195,14 +198,14 @@ def test_more_questions_take_no_more_queries(
     client: Client, study: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     client.get(LIST)
-    # Who asks takes three, study and names to give one each; then two counts, who is simulated, types, the list and
-    # its page, and the question with responses and names.
-    with django_assert_num_queries(22):
+    # Who asks takes three, study and names to give one each; then two counts, who is simulated, two types and that
+    # there are no more, the list and its page, and the question with responses and names.
+    with django_assert_num_queries(24):
         client.get(LIST)
     go_on(study.sessions.get(annotator__id_digest=digest_of("ben")), "candidate-0")
     client.get(LIST)
     assert listed(client) == ["vase-1", "vase-2", "vase-3"]
-    with django_assert_num_queries(22):
+    with django_assert_num_queries(24):
         client.get(LIST)
 
 
@@ -322,6 +325,52 @@ def test_a_large_study_compares_its_answers_in_the_background(
     assert listed(client, "disagree") == ["vase-1", "vase-2"]
     assert [count for _, _, count, _ in client.get(LIST).context["filters"]] == [2, 2, 0]
     assert study.questions.count() == 4
+
+
+@pytest.mark.parametrize("order", ["", "divided", "time"])
+def test_of_many_questions_the_first_are_listed(
+    client: Client, study: Study, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    for module in ("queries.instances.disagreements", "views.disagreements"):
+        monkeypatch.setattr(f"results.{module}.MOST_LISTED", 1)
+    question("vase-1").responses.update(send_ms=9000)
+    for show in ("conflicting", "disagree"):
+        response = client.get(LIST, {"show": show, "order": order})
+        assert [line.key for line in response.context["lines"]] == ["vase-1"]
+        page = words_of(response)
+        assert "These are the first 1. Filter them to find others." in page
+        assert "1 of more than 1" in page
+        assert page.count('title="more than 1">1+</span>') == 2
+        assert [count for _, _, count, _ in response.context["filters"]] == [1, 1, 0]
+    assert [line.key for line in client.get(LIST, {"words": "vase-2", "order": order}).context["lines"]] == ["vase-2"]
+    assert "These are the first" not in words_of(client.get(LIST, {"type": "swap"}))
+    later = words_of(client.get(LIST, {"question": str(question("vase-2").pk)}))
+    assert "is not in the list: it comes after the first 1, or its outcome or the filters have changed." in later
+    # Counted to its end in the background.
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.views.cached_statistics.send", run_now)
+    client.get(LIST)
+    assert [count for _, _, count, _ in client.get(LIST).context["filters"]] == [1, 2, 0]
+    assert study.questions.count() == 4
+
+
+@pytest.mark.usefixtures("study")
+def test_types_are_offered_however_many_there_are(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, type in enumerate(["swap", "", "Add", "replace"]):
+        Instance.objects.filter(key=f"vase-{number}").update(type=type)
+    assert client.get(LIST).context["types"] == ["Add", "replace", "swap"]
+    monkeypatch.setattr("results.queries.instances.instance_list.MOST_LOOKED_UP", 2)
+    assert client.get(LIST).context["types"] == ["Add", "replace", "swap"]
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite does not say how many rows it reads.")
+def test_counting_settled_questions_reads_no_others(study: Study, client: Client) -> None:
+    settle(client, "vase-1")
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    settled = filtered_decisions(study, "settled").order_by()
+    assert "settled_questions_of_a_study" in settled.explain()
+    assert rows_read(settled.count)["annotation_decision"] == 1
 
 
 @pytest.mark.usefixtures("study")

@@ -19,6 +19,7 @@ from results.actions import cached_statistics, participants
 from results.actions.pseudonyms import name_annotators
 from results.models import InstanceFigures, KeptNumbers, Pseudonym, Release
 from results.queries.instances.explorer import InstanceFilters, list_instances
+from results.queries.instances.facets import FacetTable
 from studies.actions.projects.tags import tag_instances, untag_instances
 from studies.models import Image, Instance, InstanceImage, Project, Question, Study, Tag
 from tests.databases import kept
@@ -690,3 +691,53 @@ def test_counting_matches_reads_no_more_instances_than_it_counts(
     shown = list_instances(project, list(project.studies.all()), wanted)
     assert shown.count() == 2
     assert rows_read(shown.count)["studies_instance"] == 2
+
+
+def test_instances_asked_about_or_imported_since_the_numbers_were_stored_are_looked_up(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stored numbers say where to look, and questions decide."""
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
+    jobs: list[Job] = []
+    monkeypatch.setattr("results.views.cached_statistics.send", jobs.append)
+    lower = make_instance(project, "lower")
+    last = make_instance(project, "unasked")
+    freed = lower.pk
+    lower.delete()
+    client.get(LIST)
+    run_now(jobs[0])
+    without = {"without": "step-4"}
+    assert sorted(listed(client, **without)) == ["unasked", "vase-2", "vase-3"]
+    assert listed(client, state="not-asked") == ["unasked"]
+    with CaptureQueriesContext(connection) as captured:
+        listed(client, state="not-asked")
+    assert any(f"IN ({last.pk}) OR" in query["sql"] for query in captured.captured_queries)
+    question = Question.objects.filter(study__slug="step-4").first()
+    assert question is not None
+    question.pk, question.instance = None, Instance.objects.get(key="vase-3")
+    question.save()
+    make_instance(project, "newer")
+    assert sorted(listed(client, **without)) == ["newer", "unasked", "vase-2"]
+    assert sorted(listed(client, state="not-asked")) == ["newer", "unasked"]
+    # An import that began before another one, and ended after it.
+    make_instance(project, "lower", pk=freed)
+    assert sorted(listed(client, state="not-asked")) == ["lower", "newer", "unasked"]
+    assert sorted(listed(client, **without)) == ["lower", "newer", "unasked", "vase-2"]
+
+
+def test_few_instances_are_looked_up_where_nobody_is_asked_about_many(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        make_instance(project, f"late-{number}")
+    listed(client)
+    table = FacetTable.read(KeptNumbers.objects.get(page=KeptNumbers.Page.INSTANCES).content)
+    step_4 = project.studies.get(slug="step-4").pk
+    everybody = set(project.studies.values_list("pk", flat=True))
+    late = list(Instance.objects.filter(key__startswith="late").order_by("pk").values_list("pk", flat=True))
+    vases = list(Instance.objects.filter(key__in=["vase-2", "vase-3"]).order_by("pk").values_list("pk", flat=True))
+    assert table.unasked(everybody) == (late, late[-1], 7)
+    assert table.unasked({step_4}) == (vases + late, late[-1], 7)
+    monkeypatch.setattr("results.queries.instances.facets.MOST_LOOKED_UP", 3)
+    assert table.unasked(everybody) == (late, late[-1], 7)
+    assert table.unasked({step_4}) is None
