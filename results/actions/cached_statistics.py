@@ -290,7 +290,7 @@ def numbers_of_people(project: Project) -> dict[str, PersonNumbers]:
     """Return the pseudonym of everybody with a counted answer in `project` -> their numbers."""
     name_annotators(project=project)
     studies = Study.objects.filter(project=project, launched_at__isnull=False)
-    return people_numbers([list(persons_answers(study, label_spaces(study))) for study in studies])
+    return people_numbers(persons_answers(study, label_spaces(study)) for study in studies)
 
 
 def annotators_page(study: Study) -> tuple[list[PageTable], Chart]:

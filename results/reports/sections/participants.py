@@ -1,9 +1,13 @@
 """Numbers that compare the people of a project over all its studies."""
 
-from collections import defaultdict
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import nan
+
+import numpy as np
+import numpy.typing as npt
 
 from analytics.work.pay import percentile
 from results.reports.base import AnnotatorName, Bar, Cell, Column, Range, Table, Undefined
@@ -11,11 +15,11 @@ from results.reports.sections.annotators import (
     ALONE,
     RIGHT_RANGE,
     PersonsAnswer,
-    same_answers,
-    same_as_others,
     with_range,
 )
 from results.reports.sections.answers import NOBODY_TIMED
+
+Indices = npt.NDArray[np.int64]
 
 NO_ANSWER = "No numbers of this person yet."
 NOT_KNOWN = "The right answers to this person's questions are unknown."
@@ -47,28 +51,91 @@ class PersonNumbers:
     seconds: float | None
 
 
-def people_numbers(studies: Iterable[Sequence[PersonsAnswer]]) -> dict[str, PersonNumbers]:
+def people_numbers(studies: Iterable[Iterable[PersonsAnswer]]) -> dict[str, PersonNumbers]:
     """Return the name of each annotator -> their numbers over `studies`: the counted answers of each.
 
-    As in `annotators_table`, but over all studies and kinds together.
+    As in `annotators_table`, but over all studies and kinds together. Reads the answers once and keeps some numbers of
+    each, because a large project has millions.
     """
-    mine: defaultdict[str, list[PersonsAnswer]] = defaultdict(list)
-    same: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
+    kept = _Answers()
     for answers in studies:
-        subjects = {one.question: one.instance for one in answers}
-        for name, beside in same_as_others(one for one in answers if not one.added).items():
-            same[name] += same_answers(beside, subjects)
         for one in answers:
-            mine[one.annotator].append(one)
-    return {
-        name: PersonNumbers(
-            len(theirs),
-            *_share_and_range(same.get(name, [])),
-            *_share_and_range([(one.credit, one.instance) for one in theirs if one.credit is not None]),
-            _median_seconds(theirs),
+            kept.add(one)
+    theirs, compared = _rows_by(kept.annotator, len(kept.names)), _rows_by(kept.by, len(kept.names))
+    others, same = kept.compare()
+    subject, credit, seconds = np.asarray(kept.subject), np.asarray(kept.credit), np.asarray(kept.seconds)
+    instance = np.asarray(kept.instance)
+    found = {}
+    for name, mine, beside in zip(kept.names, theirs, compared, strict=True):
+        known, timed = mine[~np.isnan(credit[mine])], mine[~np.isnan(seconds[mine])]
+        found[name] = PersonNumbers(
+            len(mine),
+            *_share_and_range(_pairs(others[beside], same[beside], subject[beside])),
+            *_share_and_range(list(zip(credit[known].tolist(), instance[known].tolist(), strict=True))),
+            percentile(seconds[timed].tolist(), Fraction(1, 2)) if timed.size else None,
         )
-        for name, theirs in mine.items()
-    }
+    return found
+
+
+class _Answers:
+    """Of each answer the annotator (its index in `names`), instance, credit and seconds, nan if unknown.
+
+    Of each label that is compared with those of others: who gave it (`by`), its question, unit, label and instance.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[str, int] = {}
+        self.annotator, self.instance = array("q"), array("q")
+        self.credit, self.seconds = array("d"), array("d")
+        self.by, self.about, self.subject = array("q"), array("q"), array("q")
+        self.unit, self.label = array("q"), array("q")
+        self._units: dict[str, int] = {}
+        self._labels: dict[str, int] = {}
+
+    def add(self, one: PersonsAnswer) -> None:
+        annotator = self.names.setdefault(one.annotator, len(self.names))
+        credit = one.credit
+        self.annotator.append(annotator)
+        self.instance.append(one.instance)
+        self.credit.append(nan if credit is None else credit)
+        self.seconds.append(nan if one.seconds is None else one.seconds)
+        # Those that were added because others differed are bound to differ from some.
+        for unit, label in {} if one.added else one.labels.items():
+            self.by.append(annotator)
+            self.about.append(one.question)
+            self.subject.append(one.instance)
+            self.unit.append(self._units.setdefault(unit, len(self._units)))
+            self.label.append(self._labels.setdefault(label, len(self._labels)))
+
+    def compare(self) -> tuple[Indices, Indices]:
+        """Return for each label how many others were given to the same, and how many of them are equal to it."""
+        task = _number(np.asarray(self.about), np.asarray(self.unit), len(self._units))
+        equal = _number(task, np.asarray(self.label), len(self._labels))
+        return np.bincount(task)[task] - 1, np.bincount(equal)[equal] - 1
+
+
+def _number(first: Indices, second: Indices, of_second: int) -> Indices:
+    """Number the pairs of two columns from 0; the second has numbers below `of_second`."""
+    numbers: Indices = np.unique(first * max(of_second, 1) + second, return_inverse=True)[1]
+    return numbers
+
+
+def _rows_by(column: Sequence[int], groups: int) -> list[Indices]:
+    """Return the rows of each number below `groups` in `column`, in order."""
+    if not groups:
+        return []
+    values = np.asarray(column)
+    ends = np.cumsum(np.bincount(values, minlength=groups))[:-1]
+    return np.split(np.argsort(values, kind="stable"), ends)
+
+
+def _pairs(others: Indices, same: Indices, subject: Indices) -> Sequence[tuple[float, int]]:
+    """Return for each answer of others 1 if it is the same, else 0, with the id of its instance."""
+    return [
+        (float(place < equal), instance)
+        for n, equal, instance in zip(others.tolist(), same.tolist(), subject.tolist(), strict=True)
+        for place in range(n)
+    ]
 
 
 def _share_and_range(found: Sequence[tuple[float, int]]) -> tuple[float | None, tuple[float, float] | None]:
@@ -76,11 +143,6 @@ def _share_and_range(found: Sequence[tuple[float, int]]) -> tuple[float | None, 
     share, interval = with_range(found)
     limits = (interval.low, interval.high) if isinstance(interval, Range) else None
     return (share if isinstance(share, float) else None), limits
-
-
-def _median_seconds(mine: Iterable[PersonsAnswer]) -> float | None:
-    seconds = [one.seconds for one in mine if one.seconds is not None]
-    return percentile(seconds, Fraction(1, 2)) if seconds else None
 
 
 def people_table(people: Iterable[tuple[str, PersonNumbers | None]]) -> Table:
