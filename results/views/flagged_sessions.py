@@ -1,6 +1,6 @@
 """Flagged sessions of a project or a study, and their review one at a time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
@@ -125,7 +125,7 @@ def exclude_flagged(request: HttpRequest, project: Project, session: int) -> Htt
     flags = _flags(request) or [line.flag.pk for line in (found.open_flags if found else ())]
     # A preview is asked for with the form, which keeps what was typed out of addresses.
     confirmed = request.method == "POST" and "preview" not in request.POST
-    note = read_field(sent, "note") or _default_reason(found)
+    note = read_field(sent, "note") or _default_reason(found, flags)
     by, now = signed_in_user(request), timezone.now()
     given: dict[str, Any] = {"session": about, "flags": flags, "note": note, "by": by, "now": now}
     problem, follows = "", []
@@ -235,9 +235,10 @@ def _flags(request: HttpRequest) -> list[int]:
     return [int(each) for each in sent if each.isdecimal() and len(each) <= LONGEST_NUMBER]
 
 
-def _default_reason(found: FlaggedSession | None) -> str:
-    """Return the evidence of the open flags, as the reason of an exclusion."""
-    return " ".join(f"{line.rule.title}: {line.sentence}" for line in (found.open_flags if found else ()))
+def _default_reason(found: FlaggedSession | None, flags: Sequence[int]) -> str:
+    """Return the evidence of the chosen `flags`, as the reason of an exclusion."""
+    chosen = [line for line in (found.open_flags if found else ()) if line.flag.pk in flags]
+    return " ".join(f"{line.rule.title}: {line.sentence}" for line in chosen)
 
 
 def _next(project: Project, wanted: FlagFilters, session: int) -> int | None:

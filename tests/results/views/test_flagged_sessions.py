@@ -292,6 +292,17 @@ def test_without_a_reason_the_evidence_is_the_reason(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("study")
+def test_the_reason_is_the_evidence_of_the_chosen_flags_and_stands_once(client: Client) -> None:
+    evidence = "The browser claims 90 s for 4 answers; by the server's clock, at most 20 s were possible."
+    chosen = flag("ann", rule="claimed_time", answers=4, claimed_seconds=90.0, possible_seconds=20.0).pk
+    page = f"{page_of('ann')}exclude/"
+    reason = client.post(page, {"flag": [chosen], "preview": "yes"}).context["note"]
+    assert reason == f"Claims more time than passed: {evidence}"
+    client.post(page, {"flag": [chosen], "note": reason})
+    assert words_of(client.get(page_of("ann"))).count("The browser claims 90 s for 4 answers") == 1
+
+
+@pytest.mark.usefixtures("study")
 def test_of_somebody_who_withdraws_no_flag_is_left(client: Client) -> None:
     chosen, page = flag_of("ann").pk, page_of("ann")
     ben = name_of("ben")
