@@ -20,6 +20,12 @@ def trigrams_of(text: str) -> frozenset[str]:
     return frozenset(spaced[start : start + 3] for start in range(len(spaced) - 2))
 
 
+@lru_cache(maxsize=20_000)
+def words_of(text: str) -> frozenset[str]:
+    """Return the words in a text, without case and punctuation."""
+    return frozenset(_WORD.findall(normalize("NFKC", text).casefold()))
+
+
 def is_long_enough(text: str) -> bool:
     """Whether `text` has enough words to be compared; without spaces, 15 characters count as a word."""
     return max(len(_WORD.findall(text)), len(text) // 15) >= FEWEST_WORDS

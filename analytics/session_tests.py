@@ -86,19 +86,20 @@ def _reads(session: SessionRecord) -> bool:
 
 
 def disagreement_p(
-    session: SessionRecord, last: Sequence[ComparedAnswer], answers: Sequence[ComparedAnswer], *, proven: bool = False
+    session: SessionRecord, some: Sequence[ComparedAnswer], answers: Sequence[ComparedAnswer], *, proven: bool = False
 ) -> float:
-    """Return the probability of so little agreement in the `last` of `answers`, or less, of a person with half of the
+    """Return the probability of so little agreement in `some` of `answers`, or less, of a person with half of the
     agreement above chance that others have.
 
     If the person chooses some options more readily than others, and a leaning may explain it: of a person with the same
     leanings. proven: only if the person is shown to follow the questions.
     """
-    p = low_agreement_p(last, skill=LEAST_SKILL)
+    p = low_agreement_p(some, skill=LEAST_SKILL)
     if p > MOST_FOR_LEANINGS or not is_spared_by_leaning(session, answers, proven=proven):
         return p
-    chances = leaning_chances(answers)[len(answers) - len(last) :]
-    return max(p, leaning_agreement_p(last, chances, skill=LEAST_SKILL))
+    among = {id(each) for each in some}
+    chances = [each for answer, each in zip(answers, leaning_chances(answers), strict=True) if id(answer) in among]
+    return max(p, leaning_agreement_p(some, chances, skill=LEAST_SKILL))
 
 
 def chances_with_leanings(session: SessionRecord) -> dict[int, Mapping[str, float]] | None:
@@ -140,13 +141,13 @@ def leaning_labels(session: SessionRecord) -> dict[str, str]:
 
 
 def last_parts(
-    session: SessionRecord, parts: Sequence[tuple[float, float]]
+    answers: Sequence[tuple[int, ComparedAnswer]], parts: Sequence[tuple[float, float]]
 ) -> Iterator[tuple[int, list[ComparedAnswer], float]]:
     """Yield the last answers of each part that has enough: the number of the first, the comparisons, and the rate.
 
-    parts: which share of the answers, with the rate at which it is tested; the largest first.
+    answers: of the session, as `compared_answers` returns them. parts: which share of the answers, with the rate at
+    which it is tested; the largest first.
     """
-    answers = compared_answers(session)
     for part, rate in parts:
         last = answers[len(answers) - round(part * len(answers)) :]
         if len(last) < FEWEST_COMPARED:

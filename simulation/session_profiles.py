@@ -83,7 +83,10 @@ class Profile:
     of the time. unsure_first: they take the first place where they are unsure, also at ties. strictness: they say
     "none" or "no" to questions of less clarity, whatever is right. pauses: share of answers before which they rest for
     minutes. claims: factor of the time that their browser reports, beside the server's clock. writing, texts: how and
-    what they write.
+    what they write. unsure_last: as `unsure_first`, of the last place. leniency: they say "yes", and never "none", to
+    questions of more clarity than 1 - leniency. tired: factor of the chance to err in the last third. jumps: how many
+    times their browser's clock jumps ahead. spread: standard deviation of the logarithm of their times. skill: the
+    share right of the strategy "model". block: they look at every second block of so many questions.
     """
 
     name: str
@@ -101,6 +104,13 @@ class Profile:
     pauses: float = 0.0
     unmeasured: float = 0.0
     claims: float = 1.0
+    unsure_last: float = 0.0
+    leniency: float = 0.0
+    tired: float = 1.0
+    jumps: int = 0
+    spread: float = 0.4
+    skill: float = 0.0
+    block: int = 0
     writing: str = "typed"
     texts: str = "own"
     kinds: Sequence[str] = ("pick", "yes-no", "retrieval", "description")
@@ -126,6 +136,13 @@ HONEST = (
     Profile("bursts and pauses", True, slowness=0.5, pauses=0.08, hidden=0.05),
     Profile("pastes own notes", True, hidden=0.6, writing="pasted", texts="notes", kinds=TEXTS),
     Profile("clock runs fast", True, claims=1.05),
+    Profile("clock jumps", True, jumps=3),
+    Profile("lenient", True, leniency=0.8, kinds=LEANS),
+    Profile("last of equals", True, errors=1.5, unsure_last=1.0, kinds=("pick", "pair")),
+    Profile("interrupted, with music", True, slowness=1.3, hidden=0.4, pauses=0.25),
+    Profile("tired in the last third", True, tired=2.5, kinds=CHOICES),
+    Profile("dictates by key presses", True, slowness=1.2, writing="voice", kinds=TEXTS),
+    Profile("same frame for all texts", True, texts="frame", kinds=TEXTS),
     Profile("careful in an easy study", True, slowness=1.5, errors=0.3, kinds=("easy",)),
 )
 CHEATERS = (
@@ -144,6 +161,12 @@ CHEATERS = (
     Profile(
         "pastes at once", False, strategy="random", careless_seconds=2.5, writing="pasted", texts="machine", kinds=TEXTS
     ),
+    Profile("random blocks", False, strategy="random", careless_seconds=1.6, block=10, kinds=CHOICES),
+    Profile("half at random", False, strategy="model", skill=0.5, kinds=LEANS),
+    Profile("model, 70 % right", False, strategy="model", skill=0.7, kinds=LEANS),
+    Profile("program with even times", False, strategy="model", skill=0.7, spread=0.03, kinds=LEANS),
+    Profile("image by its file", False, strategy="file", kinds=("pick",)),
+    Profile("types machine text", False, strategy="random", texts="machine", kinds=TEXTS),
     Profile("types by script", False, strategy="random", writing="script", texts="machine", kinds=TEXTS),
 )
 PROFILES = {each.name: each for each in (*HONEST, *CHEATERS)}
@@ -195,6 +218,19 @@ _OBJECTS = (
 )
 _PLACES = ("street", "garden", "kitchen", "beach", "stage", "field", "station", "river", "market", "bridge", "yard")
 _OPENINGS = ("There is", "We see", "It shows", "I can see", "In it stands", "Here is", "You see", "Look for")
+# Of people who write every text in the same words: the person, the object and the place.
+_FRAMES = (
+    (
+        "Of the ten images, mine is the one with ",
+        "In this picture I can clearly see ",
+        "The main thing in it is ",
+        "Find ",
+    ),
+    ("a {0}", "somebody, who is a {0}", "a person or animal: a {0}"),
+    (", and not far away ", " as well as ", ", then beside that also ", ", next to which there must be "),
+    ("a {1}", "something like a {1}", "at least one {1}"),
+    (", all of it in the {2}.", ", with the {2} in the background.", " (the place is a {2})."),
+)
 _LINKS = ("while", "and", "as", "just when", "because", "but")
 
 
@@ -253,12 +289,17 @@ def sit(
     copied = {each.answer.question: each.answer for each in dice.choice(earlier)} if earlier else {}
     cycle = dice.choice(((0, 1), (0, 1, 2), (0, 1, 2, 3), (0, 1, 2, 3, 2, 1)))
     found: list[SentRecord] = []
+    # Drawn only if they are needed, so that other people's draws stay the same.
+    frame = "".join(dice.choice(part) for part in _FRAMES) if profile.texts == "frame" else ""
+    jumping = dice.sample(range(1, len(survey.asked) + 1), profile.jumps) if profile.jumps else ()
     for number, asked in enumerate(survey.asked, start=1):
         is_careless = bool(profile.strategy) and number > profile.careless_from * len(survey.asked)
+        is_careless = is_careless and not (profile.block and (number - 1) // profile.block % 2 == 0)
+        fatigue = profile.tired if 3 * number > 2 * len(survey.asked) else 1.0
         order = list(kind.shuffled)
         dice.shuffle(order)
         shown = [*order, *kind.fixed]
-        seconds = kind.seconds * speed * exp(dice.gauss(0, 0.4))
+        seconds = kind.seconds * speed * exp(dice.gauss(0, profile.spread))
         if is_careless and profile.careless_seconds is not None:
             seconds = profile.careless_seconds * exp(dice.gauss(0, 0.35))
         if dice.random() < profile.pauses:
@@ -270,8 +311,8 @@ def sit(
         label = None
         if shown:
             step = cycle[(number - 1) % len(cycle)] % len(shown)
-            label = _choose(profile, asked, shown, carefulness, is_careless, step, copied, dice)
-        text = "" if shown else _text(profile, survey, asked, copied, is_careless, found, dice)
+            label = _choose(profile, asked, shown, carefulness * fatigue, is_careless, step, copied, dice)
+        text = "" if shown else _text(profile, survey, asked, copied, is_careless, found, frame, dice)
         measured = dice.random() >= profile.unmeasured
         answer = AnswerRecord(
             question=asked.id,
@@ -282,7 +323,7 @@ def sit(
             places=len(shown),
             words=kind.words,
             pictures=kind.pictures,
-            claimed_seconds=profile.claims * seconds if measured else None,
+            claimed_seconds=profile.claims * seconds + (1_800 if number in jumping else 0) if measured else None,
             possible_seconds=seconds,
             hidden_seconds=hidden if measured else None,
             text=text,
@@ -308,20 +349,29 @@ def _choose(
 ) -> str:
     if is_careless and profile.strategy == "copy" and asked.id in copied:
         return copied[asked.id].label or shown[0] if dice.random() < 0.98 else dice.choice(shown)
+    if is_careless and profile.strategy == "model":
+        return asked.right if dice.random() < profile.skill else dice.choice(shown)
     if is_careless:
-        return {"random": dice.choice(shown), "first": shown[0], "last": shown[-1], "cycle": shown[step]}.get(
-            profile.strategy, dice.choice(shown)
-        )
+        places = {"first": shown[0], "last": shown[-1], "cycle": shown[step], "file": min(shown)}
+        return places.get(profile.strategy) or dice.choice(shown)
     if asked.clarity < profile.strictness:
         return shown[-1]
+    if asked.check != "instruction" and asked.clarity > 1 - profile.leniency and shown[0] == "yes":
+        return shown[0]
+    if asked.check != "instruction" and profile.leniency and asked.right == "none":
+        return dice.choice(shown[:-1])
     if asked.is_tie and dice.random() < profile.unsure_first:
         return shown[0]
+    if asked.is_tie and dice.random() < profile.unsure_last:
+        return shown[-1]
     if profile.view in asked.divides and dice.random() < profile.view_share:
         return asked.tempting
     if dice.random() >= min(asked.difficulty * carefulness, 0.9):
         return asked.right
     if dice.random() < profile.unsure_first:
         return shown[0]
+    if dice.random() < profile.unsure_last:
+        return [each for each in shown if each != "none"][-1]
     wrong = [each for each in shown if each != asked.right]
     return asked.tempting if dice.random() < 0.6 else dice.choice(wrong)
 
@@ -350,6 +400,7 @@ def _text(
     copied: Mapping[int, AnswerRecord],
     is_careless: bool,
     found: Sequence[SentRecord],
+    frame: str,
     dice: random.Random,
 ) -> str:
     if profile.texts == "caption" and asked.id in survey.captions:
@@ -359,6 +410,9 @@ def _text(
     if profile.texts == "notes":
         # Notes begin with the same words.
         return f"What I noted about this one of the ten: {_write(asked.facts, dice)}"
+    if frame:
+        look, thing, _, other_look, object_, place, *_ = asked.facts
+        return frame.format(f"{look} {thing}", f"{other_look} {object_}", place)
     if is_careless and profile.strategy == "copy" and asked.id in copied:
         return copied[asked.id].text
     if is_careless and profile.strategy == "first":
@@ -396,6 +450,15 @@ def _dictated(text: str, dice: random.Random) -> WritingRecord:
     return WritingRecord(dice.randint(0, 6), 0, [], 0, 0, 0, None if dice.random() < 0.5 else dice.randint(500, 20_000))
 
 
+def _voice(text: str, dice: random.Random) -> WritingRecord:
+    """Software that hears phrases of about six words, and presses the keys of each in an instant."""
+    pauses = [dice.uniform(1.5, 5.0) for _ in range(len(text) // 35)]
+    noted = [each for each in pauses if each > 2]
+    typing, looking = len(text) * dice.uniform(3, 12), dice.uniform(800, 6_000)
+    ms = round(1000 * sum(pauses) + typing + looking)
+    return WritingRecord(len(text), 0, [], 0, len(noted), round(1000 * sum(noted)), ms)
+
+
 def _on_a_phone(text: str, dice: random.Random) -> WritingRecord:
     """Whole words come from suggestions, and the keyboard reports some of its keys."""
     return _typed(text, dice, keys_a_second=3.5, keys=dice.uniform(0.3, 0.9))
@@ -408,4 +471,5 @@ _WRITERS: Mapping[str, Callable[[str, random.Random], WritingRecord]] = {
     "dictated": _dictated,
     "pasted": _pasted,
     "script": _scripted,
+    "voice": _voice,
 }

@@ -17,6 +17,7 @@ from analytics.flags.records import AnswerRecord, SessionRecord, WritingRecord
 RULES = {
     "claimed_time": "analytics.flags.claimed_time.ClaimedTime",
     "copied_text": "analytics.flags.copied_text.CopiedText",
+    "even_times": "analytics.flags.even_times.EvenTimes",
     "failed_checks": "analytics.flags.failed_checks.FailedChecks",
     "fast_and_different": "analytics.flags.fast_and_different.FastAndDifferent",
     "hidden_tab": "analytics.flags.hidden_tab.HiddenTab",

@@ -35,8 +35,8 @@ class FlagRule(ABC):
 
 
 def percent(share: float) -> str:
-    """Return a share as a whole percentage. Example: .414 is "41 %"."""
-    return f"{round(100 * share)} %"
+    """Return a share as a whole percentage, with a no-break space. Example: .414 is "41 %"."""
+    return f"{round(100 * share)}{NO_BREAK}%"
 
 
 def probability(p: float) -> str:

@@ -21,12 +21,13 @@ class LowAgreement(FlagRule):
     misses = "Careless people in short sessions, where others disagree too, and where nobody else answered."
 
     def find(self, session: SessionRecord) -> Evidence | None:
-        answers = [each for _, each in compared_answers(session)]
-        for first, compared, rate in last_parts(session, PARTS):
-            p = disagreement_p(session, compared, answers)
+        compared = compared_answers(session)
+        answers = [each for _, each in compared]
+        for first, some, rate in last_parts(compared, PARTS):
+            p = disagreement_p(session, some, answers)
             if p > rate * FALSE_ALARM_RATE:
                 continue
-            test = agreement_test(compared, skill=LEAST_SKILL)
+            test = agreement_test(some, skill=LEAST_SKILL)
             return {
                 "answers": test.answers,
                 "from_number": first,

@@ -20,7 +20,9 @@ MOST_FALSE_ALARMS = 0.05
 every_rule = pytest.mark.parametrize("rule", RULES)
 # Whom each rule is for: a profile, and the kind of study and number of questions in which it must be found.
 FINDS = {
+    "claimed_time": ("claims more time", "pick", 20),
     "copied_text": ("pastes the caption", "description", 20),
+    "even_times": ("program with even times", "yes-no", 20),
     "failed_checks": ("random clicks", "pick", 100),
     "fast_and_different": ("hurried", "pick", 100),
     "hidden_tab": ("tab hidden", "pick", 20),
@@ -91,8 +93,7 @@ def test_evidence_is_json_and_a_sentence_says_it(rule: str) -> None:
 
 
 def test_every_rule_finds_somebody() -> None:
-    # Nobody simulated claims more time than passed: tests of the rule itself do.
-    assert set(RULES) - set(FINDS) == {"claimed_time"}
+    assert set(FINDS) == set(RULES)
 
 
 @every_rule

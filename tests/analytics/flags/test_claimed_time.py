@@ -16,3 +16,13 @@ def test_spares_clocks_that_differ_a_little() -> None:
     assert find("claimed_time", [{"claimed_seconds": 17.0}]) is None
     assert find("claimed_time", [{"claimed_seconds": None}] * 10) is None
     assert find("claimed_time", [{"claimed_seconds": 900.0, "possible_seconds": None}] * 10) is None
+
+
+def test_spares_a_clock_that_jumps() -> None:
+    # Three answers claim an hour more. The other 17 claim 8 s each, as long as passed.
+    jumped = [{"claimed_seconds": 3_608.0}] * 3
+    assert find("claimed_time", [*jumped, *[{}] * 17]) is None
+    # The fourth is too many: without three, 3,608 + 16 x 8 = 3,736 s are claimed, where 17 x 8 = 136 s passed.
+    found = find("claimed_time", [*jumped, *[{}] * 16, *jumped[:1]])
+    # All 20: 4 x 3,608 + 16 x 8 = 14,560 s of 160 s.
+    assert found == {"answers": 20, "claimed_seconds": 14_560.0, "possible_seconds": 160.0}

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from analytics.near_texts import is_near
 from tests.analytics.flags.made import find, sentence
 
 TEXTS = [
@@ -54,3 +55,18 @@ def test_spares_terse_people_who_write_the_same_of_the_same_image() -> None:
     terse = ["A man in a red hat.", "A dog near the river.", "Two girls on a swing.", "A nurse opens a wooden box."]
     others = {n: [text] for n, text in enumerate(terse, start=1)}
     assert find("copied_text", _written(terse), other_texts=others) is None
+
+
+def test_spares_people_who_write_all_texts_in_one_frame() -> None:
+    frame = (
+        "Of the ten images that somebody has shown to me here, the one that I have to describe so that others find it "
+        "is the one in which you can clearly see a {} and also a {}."
+    )
+    pairs = [("dog", "ball"), ("nurse", "box"), ("singer", "kite"), ("man", "door"), ("girl", "cup"), ("cat", "bed")]
+    texts = [frame.format(*each) for each in pairs]
+    assert all(is_near(text, texts[:place]) for place, text in enumerate(texts) if place)
+    assert find("copied_text", _written(texts)) is None
+    # All six again: six of the eleven that follow another.
+    found = find("copied_text", _written(texts * 2))
+    assert found is not None
+    assert (found["source"], found["copied"], found["texts"]) == ("own", 6, 12)

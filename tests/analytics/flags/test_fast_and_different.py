@@ -21,3 +21,17 @@ def test_spares_fast_experts_and_slow_people_who_differ() -> None:
     slow = {"possible_seconds": 7.0}
     assert find("fast_and_different", [AGREES | slow, DIFFERS | slow] * 20, **KNOWN) is None
     assert find("fast_and_different", [AGREES, DIFFERS] * 20, agreement={"pick": 0.9}) is None
+
+
+def test_finds_who_looks_at_some_questions_only() -> None:
+    careful, hurried = AGREES | {"possible_seconds": 8.0}, {"possible_seconds": 1.6}
+    guessed = [AGREES | hurried] * 4 + [DIFFERS | hurried] * 6
+    # Twice ten careful answers and ten guesses. With .7, 8 or fewer of 20 agree with probability .0051.
+    found = find("fast_and_different", [*[careful] * 10, *guessed] * 2, **KNOWN)
+    assert sentence("fast_and_different", found) == (
+        "20 of 40 compared answers took 20 % of the time of others (median), and 40 % of these agree with others "
+        "(p = 0.005)."
+    )
+    # Quick where it is easy.
+    easy = [AGREES | hurried] * 9 + [DIFFERS | hurried]
+    assert find("fast_and_different", [*[DIFFERS | {"possible_seconds": 8.0}] * 10, *easy] * 2, **KNOWN) is None

@@ -21,7 +21,7 @@ def test_finds_a_program_that_types() -> None:
 
 
 def test_spares_people() -> None:
-    # 60 keys in 12 s without pauses are 5 a second; a fast typist reaches 12.
+    # 60 keys in 15 s are 4 a second; a fast typist reaches 12.
     assert find("typing_rhythm", [_written()] * 10) is None
     assert find("typing_rhythm", [_written(paused_ms=0, from_first_key_ms=5_000)] * 10) is None
     assert find("typing_rhythm", [SCRIPT] * 2) is None
@@ -31,3 +31,10 @@ def test_spares_phones_dictation_and_pasted_words() -> None:
     assert find("typing_rhythm", [_written(keys=12, paused_ms=0, from_first_key_ms=500)] * 10) is None
     assert find("typing_rhythm", [_written(keys=0, from_first_key_ms=None)] * 10) is None
     assert find("typing_rhythm", [_written(pastes=1, pasted=[20], paused_ms=0, from_first_key_ms=900)] * 10) is None
+
+
+def test_spares_software_that_types_a_phrase_at_once() -> None:
+    # Two phrases, each in an instant, 3.2 s apart and sent 0.3 s later: 60 keys in 3.5 s are 17 a second.
+    assert find("typing_rhythm", [_written(pauses=1, paused_ms=3_200, from_first_key_ms=3_500)] * 10) is None
+    # In 3.3 s, they are 18.2 a second.
+    assert find("typing_rhythm", [_written(pauses=1, paused_ms=3_200, from_first_key_ms=3_300)] * 10) is not None
