@@ -154,22 +154,22 @@ def test_checks_are_listed_with_the_one_that_most_people_fail_first(client: Clie
     gold, instruction = Check.GOLD.label, Check.INSTRUCTION.label
     # Wilson's interval of 1 of 2 is 0.095 to 0.905.
     assert checks_on(client) == [
-        (gold, "1 of 2", "9.5 %–90.5 %", "Image 1 (1)"),
-        (gold, "1 of 2", "9.5 %–90.5 %", "Image 1 (1)"),
-        (instruction, "1 of 2", "9.5 %–90.5 %", "Image 1 (1)"),
-        (instruction, "1 of 2", "9.5 %–90.5 %", "Image 1 (1)"),
+        (gold, "1 of 2", "9.5–90.5", "Image 1 (1)"),
+        (gold, "1 of 2", "9.5–90.5", "Image 1 (1)"),
+        (instruction, "1 of 2", "9.5–90.5", "Image 1 (1)"),
+        (instruction, "1 of 2", "9.5–90.5", "Image 1 (1)"),
         (gold, "0 of 0", "", ""),
         (gold, "0 of 0", "", ""),
     ]
     exclude(project, "ben")
     # That of 1 of 1 is 0.207 to 1.
-    assert checks_on(client)[0] == (gold, "1 of 1", "20.7 %–100.0 %", "")
+    assert checks_on(client)[0] == (gold, "1 of 1", "20.7–100.0", "")
 
 
 def checks_on(client: Client) -> list[tuple[str, ...]]:
     """Return type, number passed, interval and wrong answer of each check, as its page shows them."""
     page = BeautifulSoup(client.get("/studies/vases/checked/checks/").content, "html.parser")
-    names = ("Check", "Passed", "95 % CI", "Most frequent wrong answer")
+    names = ("Check", "Passed", "95 % CI (%)", "Most frequent wrong answer")
     return [
         tuple(row.select_one(f'td[data-title="{name}"]').get_text() for name in names)  # type: ignore[union-attr]
         for row in page.select("tbody tr")
