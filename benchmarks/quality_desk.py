@@ -26,7 +26,7 @@ from analytics.study_flags import find_flags
 from simulation.session_profiles import CHEATERS, HONEST, KINDS, Profile, StudyKind, Survey, draw_survey, sit
 
 SEATS, SURVEYS, ROUNDS, TRUTHS = 5, 12, 6, 4
-# Most honest people are typical; the others are of eight kinds that look odd.
+# Most honest people are typical; the others are of the types that look odd.
 TYPICAL = 0.6
 CHOICES = ("pick", "yes-no", "retrieval")
 LENGTHS = (20, 100)
