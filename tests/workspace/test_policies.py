@@ -106,6 +106,10 @@ def test_the_page_shows_value_bound_and_what_it_did_and_leads_to_the_resume(stud
     assert after.startswith("Paused the study")
     assert "The cost is USD 2.00, bound USD 1.00." in after
     assert f'href="{ADDRESS}resume/"' in owner.get(ADDRESS).content.decode()
+    # The reason is the first thing on the page.
+    told = BeautifulSoup(owner.get(ADDRESS).content, "html.parser").select_one("main p.notice.warning")
+    assert told is not None
+    assert told.get_text().endswith("The cost is USD 2.00, bound USD 1.00.")
     # A viewer reads the same, without the link.
     viewer = signed_in(make_member(study.project, "viewer"))
     assert cells(viewer)["Cost"][3] == after.removesuffix(" Resume it")
