@@ -15,6 +15,8 @@ from tests.factories import sit_down as sit
 
 pytestmark = pytest.mark.django_db
 LATER = NOON + timedelta(hours=1)
+# Nobody takes the same time for each answer.
+PACES = (0.7, 1.0, 1.4)
 
 
 def study_of(*, size: int = 30, seats: int = 3) -> Study:
@@ -25,13 +27,13 @@ def study_of(*, size: int = 30, seats: int = 3) -> Study:
 
 
 def sit_through(study: Study, person: str, *, places: list[int] | None = None, seconds: float = 9.0) -> Session:
-    """Answer all questions: the first candidate or, with `places`, whatever stands there."""
+    """Answer all in `seconds` at the median: the first candidate or, with `places`, whatever stands there."""
     session = sit(study, person, first_question_at=NOON)
     moment = NOON
     for number, question in enumerate(questions(study)):
-        moment += timedelta(seconds=seconds)
-        took = round(1000 * seconds)
-        given = answer(session, question, "candidate-1", now=moment, send_ms=took, hidden_ms=0)
+        took = seconds * PACES[number % len(PACES)]
+        moment += timedelta(seconds=took)
+        given = answer(session, question, "candidate-1", now=moment, send_ms=round(1000 * took), hidden_ms=0)
         if places is not None:
             candidates = [key for key in given.shown_order if key.startswith("candidate")]
             given.choice = candidates[places[number % len(places)]]
