@@ -6,6 +6,8 @@ from benchmarks.quality_desk import Seated, numbers, run
 from simulation.session_profiles import KINDS, PROFILES, Asked, Survey, sit
 
 CHECK = next(each for each in KINDS if each.name == "yes-no")
+# With two options, some of the careless types are not found.
+PICK = next(each for each in KINDS if each.name == "pick")
 
 
 def test_a_score_is_the_mean_over_people_and_checks_count_nowhere() -> None:
@@ -25,14 +27,12 @@ def test_a_score_is_the_mean_over_people_and_checks_count_nowhere() -> None:
 
 
 def test_the_desk_brings_score_and_agreement_nearer_to_the_truth() -> None:
-    found = run(CHECK, length=100, careless=1 / 3, seed=1)
+    found = run(PICK, length=100, careless=1 / 3, seed=1)
     for name in ("score", "alpha"):
         before, after, truth = (getattr(each, name) for each in (found.before, found.after, found.truth))
         assert before < truth
         assert abs(after - truth) < abs(before - truth) / 2
-    # A third came. Nothing finds some of their types, such as programs that are right in 70 % of questions: if a third
-    # of the careless sessions are found, a quarter of those that count in the end are careless.
-    assert found.left < 1 / 4
+    assert found.left < 1 / 6
 
 
 def test_without_careless_people_hardly_anything_changes() -> None:
