@@ -133,8 +133,11 @@ def test_what_changes_the_decision_meanwhile_is_taken_into_account(change: str, 
     ann, ben, cleo = (arrive_at_work(study, name) for name in PEOPLE)
     slot = first_slot(ann)
     question = slot.question_id
-    for session in (ann, ben)[: 1 if change == "answer" else 2]:
-        send(session, first_slot(session, question=question), "1")
+    # Two different images: had both chosen the same one, that majority would decide before the third answer.
+    for session, image in ((ann, "candidate-0"), (ben, "candidate-1"))[: 1 if change == "answer" else 2]:
+        own = first_slot(session, question=question)
+        order = responses.order_for(session=session, question=own.question)
+        send(session, own, str(order.index(image) + 1))
     if change == "include":
         removing.exclude(study.project, "ann")
     work: dict[str, Callable[[], object]] = {
