@@ -54,12 +54,12 @@ class FastAndDifferent(FlagRule):
 
     def sentence(self, evidence: Evidence) -> str:
         took = f"took {percent(evidence['time_ratio'])} of the time of others (median), and"
-        agree = f"{percent(evidence['agreed'])} of {evidence['answers']} compared answers agree with others"
+        agree = f"{percent(evidence['agreed'])} of {evidence['answers']} compared answers agree with unflagged sessions"
         first = evidence.get("from_number", 1)
         begin = "Answers" if first == 1 else f"Answers from number {first} on"
         if "of" in evidence:
             begin = f"{evidence['answers']} of {evidence['of']} compared answers"
-            agree = f"{percent(evidence['agreed'])} of these agree with others"
+            agree = f"{percent(evidence['agreed'])} of these agree with unflagged sessions"
         return f"{begin} {took} {agree} ({probability(evidence['p'])})."
 
 

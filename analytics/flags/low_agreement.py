@@ -45,8 +45,8 @@ class LowAgreement(FlagRule):
         if evidence["from_number"] > 1:
             about = f"the {about} from number {evidence['from_number']} on"
         return (
-            f"Agreement with others is {percent(evidence['agreed'])} on {about} (95 % CI "
-            f"{round(100 * evidence['low'])}–{round(100 * evidence['high'])}); others agree on "
+            f"Agreement with unflagged sessions is {percent(evidence['agreed'])} on {about} (95 % CI "
+            f"{round(100 * evidence['low'])}–{round(100 * evidence['high'])}); they agree on "
             f"{percent(evidence['expected'])}, and chance gives {percent(evidence['by_chance'])} "
             f"({probability(evidence['p'])})."
         )

@@ -35,6 +35,6 @@ class WeakSigns(FlagRule):
 
     def sentence(self, evidence: Evidence) -> str:
         return (
-            f"{percent(evidence['agreed'])} of {evidence['answers']} answers agree with others, and "
+            f"{percent(evidence['agreed'])} of {evidence['answers']} answers agree with unflagged sessions, and "
             f"{evidence['failed']} of {evidence['asked']} checks were failed (together {probability(evidence['p'])})."
         )

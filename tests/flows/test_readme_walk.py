@@ -31,7 +31,7 @@ PASSWORD = "a long password of the walk"
 ANSWERS = {"Email address:": "", "Password:": PASSWORD, "Password (again):": PASSWORD}
 # Not only at the end: what runs in the background may write after it.
 PROMPT = re.compile(r"walk:(\d+)> ")
-STEP_SECONDS, END_SECONDS = 120, 30
+STEP_SECONDS, END_SECONDS = 300, 30
 
 
 def walk() -> list[str]:

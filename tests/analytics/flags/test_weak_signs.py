@@ -22,7 +22,7 @@ def test_two_weak_signs_together() -> None:
     assert found is not None
     assert (found["failed"], found["asked"], found["agreed"]) == (3, 3, 0.5)
     assert sentence("weak_signs", found).startswith(
-        "50 % of 24 answers agree with others, and 3 of 3 checks were failed"
+        "50 % of 24 answers agree with unflagged sessions, and 3 of 3 checks were failed"
     )
     assert find("low_agreement", answers + failed, **KNOWN) is None
     assert find("failed_checks", answers + failed, **KNOWN) is None
