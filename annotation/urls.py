@@ -16,6 +16,8 @@ from annotation.views import (
 )
 
 urlpatterns = [
+    # First, since most requests are answers.
+    path("s/<slug:token>/answer/", work.answer, name="session_answer"),
     path("take/<slug:name>/", entry.take, name="take"),
     path("hooks/prolific/<slug:token>/", prolific_webhook.receive_webhook, name="prolific_webhook"),
     # Tokens contain no dot, so this cannot match one.
@@ -28,7 +30,6 @@ urlpatterns = [
     path("s/<slug:token>/wait/", lobby.wait, name="session_wait"),
     path("s/<slug:token>/other-role/", lobby.take_other_role, name="session_other_role"),
     path("s/<slug:token>/practice/", practice.practise, name="session_practice"),
-    path("s/<slug:token>/answer/", work.answer, name="session_answer"),
     path("s/<slug:token>/draft/", drafts.keep_draft, name="session_draft"),
     path("s/<slug:token>/skip/", work.skip, name="session_skip"),
     path("s/<slug:token>/change/", answer_review.change, name="session_change"),

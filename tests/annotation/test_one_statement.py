@@ -110,6 +110,24 @@ def test_answers_to_checks_run_the_same_statements(answers: int) -> None:
     assert Response.objects.checks().exists()
 
 
+@pytest.mark.parametrize("is_written", [False, True])
+def test_the_statement_is_not_planned_for_each_answer(is_written: bool) -> None:
+    """PostgreSQL plans a prepared statement five times, and then keeps a plan for any values if that costs no more."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite plans each statement when it is run.")
+    # In small tables, all plans cost the same.
+    number = 600
+    study = describing(sets=number, targets=1) if is_written else launch_study(instances=number)
+    session = arrive_at_work(study)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    for place, slot in enumerate(responses.open_slots(session=session, limit=25)):
+        say(session, f"{place} of the lids are open.", slot=slot) if is_written else send(session, slot)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT custom_plans, generic_plans > 0 FROM pg_prepared_statements WHERE statement ~ 'counted'")
+        assert cursor.fetchall() == [(5, True)]
+
+
 @pytest.mark.parametrize("attempt", range(5))
 def test_three_answers_to_one_question_at_the_same_moment_all_decide(attempt: int) -> None:
     study = launch_study(instances=3, answers=3, surveys={"size": 3}, rule="majority-v1")

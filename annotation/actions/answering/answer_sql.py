@@ -74,14 +74,15 @@ UPDATE annotation_response SET possible_ms = known.column1 FROM (VALUES {rows}) 
 """
 # In one statement.
 _MOST_TIMES = 1000
-# Finds the slot before joining its question; otherwise every question left in the survey would be read.
+# Finds the slot before joining its question; otherwise every question left in the survey would be read. The limit is
+# written out: for any limit, PostgreSQL would plan to sort all open slots, or would plan anew for each answer.
 _NEXT = """
 SELECT slot.id, question.id, question.kind, question.content, slot.position
   FROM (SELECT id, question_id, position
           FROM annotation_slot
          WHERE seat_id = %s AND annotator_id = %s AND answered_at IS NULL AND part <= %s AND id NOT IN (%s, %s, %s, %s)
          ORDER BY position
-         LIMIT %s) slot
+         LIMIT {limit}) slot
   JOIN studies_question question ON question.id = slot.question_id
  ORDER BY slot.position
 """
@@ -100,8 +101,7 @@ WITH counted AS (
  RETURNING annotation_slot.id
 ), unchanged AS (
     SELECT decision.question_id FROM annotation_decision decision, taken
-     WHERE decision.question_id = ANY(string_to_array(%s, ',')::bigint[])
-       AND decision.xmin::text = ANY(string_to_array(%s, ','))
+     WHERE {read_before}
      ORDER BY decision.question_id FOR NO KEY UPDATE OF decision
 ), stored AS (
     INSERT INTO annotation_response ({names}) SELECT {values} FROM taken
@@ -114,6 +114,11 @@ SELECT 1 / ((SELECT count(*) FROM taken) + (SELECT count(*) FROM unchanged) = 1 
   FROM counted LEFT JOIN ({following}) AS following (id, question, kind, content, position) ON true
  ORDER BY following.position
 """
+# Most answers depend on one decision. In a list, PostgreSQL expects ten: a plan for any values then seems to cost more
+# than a new plan for each answer, which takes longer to make than the statement takes to run.
+_ONE_READ_BEFORE = "decision.question_id = %s AND decision.xmin::text = %s"
+_SEVERAL_READ_BEFORE = """decision.question_id = ANY(string_to_array(%s, ',')::bigint[])
+       AND decision.xmin::text = ANY(string_to_array(%s, ','))"""
 _DISCARD_DRAFT = """, discarded AS (
     DELETE FROM annotation_draft draft USING counted, taken WHERE draft.session_id = counted.id AND slot_id = taken.id
 )"""
@@ -230,7 +235,8 @@ def _fetch_question_state(slot: int, token: str) -> tuple[Any, ...] | None:
     written = [",".join(name for name in KINDS if get_kind(name).is_written)] if versions else []
     with connection.cursor() as cursor:
         statement = _QUESTION_STATE.format(related=_RELATED if versions else "NULL, NULL")
-        cursor.execute(statement, [RESPONSE, RESPONSE, *written, slot, token])
+        # As a text: psycopg prepares the statement anew for larger numbers.
+        cursor.execute(statement, [RESPONSE, RESPONSE, *written, str(slot), token])
         return cast("tuple[Any, ...] | None", cursor.fetchone())
 
 
@@ -297,15 +303,19 @@ def store_in_one_statement(
     """
     slot = columns["slot_id"]
     versions = {str(each.question): each.version for each in asked.related if each.version}
-    values = [_time(now), asked.session, asked.version, slot, ",".join(versions), ",".join(versions.values())]
+    # A check has no decision, and no question has the number 0.
+    read_before = [",".join(versions) or "0", ",".join(versions.values())]
+    values = [_time(now), asked.session, asked.version, slot, *read_before]
     values += [*_values(columns), *_decision(decided), asked.question, len(versions)]
-    values += _next(asked.seat, asked.annotator, asked.part_begun, [slot, *prefetch.held], prefetch.room)
+    values += _next(asked.seat, asked.annotator, asked.part_begun, [slot, *prefetch.held])
     try:
         # In an outer transaction, a failed statement would break that transaction without a savepoint.
         with transaction.atomic() if connection.in_atomic_block else nullcontext(), connection.cursor() as cursor:
             # As texts: psycopg prepares a statement for each combination of sizes of numbers and of missing values.
             texts = [str(value) if isinstance(value, int | datetime) else value for value in values]
-            cursor.execute(_one_statement(has_draft=get_kind(asked.kind).is_written), texts)
+            is_written, limit = get_kind(asked.kind).is_written, prefetch.room
+            statement = _one_statement(has_draft=is_written, several=len(versions) > 1, limit=limit)
+            cursor.execute(statement, texts)
             rows = cursor.fetchall()
     except DataError as error:
         if not isinstance(error.__cause__, DivisionByZero):
@@ -315,10 +325,14 @@ def store_in_one_statement(
 
 
 @cache
-def _one_statement(*, has_draft: bool) -> str:
+def _one_statement(*, has_draft: bool, several: bool, limit: int) -> str:
     names, values = ", ".join(field.attname for field, _ in _fields()), ", ".join(["%s"] * len(_fields()))
     draft = _DISCARD_DRAFT if has_draft else ""
-    return _STORE_IN_ONE_STATEMENT.format(names=names, values=values, decision=_DECISION, draft=draft, following=_NEXT)
+    read_before = _SEVERAL_READ_BEFORE if several else _ONE_READ_BEFORE
+    following = _NEXT.format(limit=limit)
+    return _STORE_IN_ONE_STATEMENT.format(
+        names=names, values=values, read_before=read_before, decision=_DECISION, draft=draft, following=following
+    )
 
 
 def next_slots(*, seat: int, annotator: int, besides: Sequence[int], part: int, limit: int) -> list[NextSlot]:
@@ -326,13 +340,12 @@ def next_slots(*, seat: int, annotator: int, besides: Sequence[int], part: int, 
     if not limit:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(_NEXT, _next(seat, annotator, part, besides, limit))
+        cursor.execute(_NEXT.format(limit=limit), _next(seat, annotator, part, besides))
         return [_next_slot(row) for row in cursor]
 
 
-def _next(seat: int, annotator: int, part: int, besides: Sequence[int], limit: int) -> list[int]:
-    left_out = [*besides, *[0] * _MOST_LEFT_OUT][:_MOST_LEFT_OUT]
-    return [seat, annotator, part, *left_out, limit]
+def _next(seat: int, annotator: int, part: int, besides: Sequence[int]) -> list[int]:
+    return [seat, annotator, part, *[*besides, *[0] * _MOST_LEFT_OUT][:_MOST_LEFT_OUT]]
 
 
 def _next_slot(row: Sequence[Any]) -> NextSlot:
