@@ -198,6 +198,32 @@ def test_a_session_that_ends_meanwhile_gets_no_answer(meanwhile: Any) -> None:
     assert fresh(session).questions_answered == 0
 
 
+def test_a_server_killed_between_the_last_answer_and_the_end_of_its_session_has_stored_neither(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = arrive_at_work(launch_study(instances=1))
+    slot, submission = first_slot(session), uuid.uuid4()
+
+    def die(**_: Any) -> None:
+        assert Response.objects.exists()
+        # As the system does when the process is gone.
+        connection.connection.close()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as dying:
+        dying.setattr(sessions, "finish_unless_last_look", die)
+        with pytest.raises(KeyboardInterrupt):
+            send(session, slot, submission=submission)
+    connection.close()
+    assert not Response.objects.exists()
+    assert (fresh(session).state, fresh(session).questions_answered) == (SessionState.WORKING, 0)
+    assert fresh(slot).answered_at is None
+    # The page has no reply, and sends it again.
+    assert send(session, slot, submission=submission).stored
+    assert (fresh(session).state, fresh(session).questions_answered) == (SessionState.FINISHED, 1)
+    check_decisions(session.study)
+
+
 def test_an_answer_that_never_finds_what_it_has_read_waits_for_the_others(meanwhile: Any) -> None:
     study = launch_study(instances=2, answers=3, surveys={"size": 2}, rule="majority-v1")
     ann, ben = (arrive_at_work(study, name) for name in PEOPLE[:2])
