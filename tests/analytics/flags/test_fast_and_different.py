@@ -11,8 +11,8 @@ def test_finds_who_is_fast_and_unlike_others() -> None:
     assert found is not None
     assert (found["time_ratio"], found["agreed"], found["answers"]) == (0.25, 0.5, 40)
     assert sentence("fast_and_different", found) == (
-        "Answers took 25 % of the time of others (median), and 50 % of 40 compared answers agree with unflagged sessions "
-        "(p = 0.006)."
+        "Answers took 25 % of the time of others (median), and 50 % of 40 compared answers agree with unflagged "
+        "sessions (p = 0.006)."
     )
 
 
@@ -29,8 +29,8 @@ def test_finds_who_looks_at_some_questions_only() -> None:
     # Twice ten careful answers and ten guesses. With .7, 8 or fewer of 20 agree with probability .0051.
     found = find("fast_and_different", [*[careful] * 10, *guessed] * 2, **KNOWN)
     assert sentence("fast_and_different", found) == (
-        "20 of 40 compared answers took 20 % of the time of others (median), and 40 % of these agree with unflagged sessions "
-        "(p = 0.005)."
+        "20 of 40 compared answers took 20 % of the time of others (median), and 40 % of these agree with unflagged "
+        "sessions (p = 0.005)."
     )
     # Quick where it is easy.
     easy = [AGREES | hurried] * 9 + [DIFFERS | hurried]

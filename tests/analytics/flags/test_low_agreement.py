@@ -21,8 +21,8 @@ def test_finds_who_agrees_as_by_chance() -> None:
     assert (found["agreed"], found["expected"], found["by_chance"]) == (0.5, 0.9, 0.5)
     # Exact interval of 40 of 80 (Clopper and Pearson 1934): 38.6 to 61.4 %.
     assert sentence("low_agreement", found) == (
-        "Agreement with unflagged sessions is 50 % on 80 answers (95 % CI 39–61); they agree on 90 %, and chance gives 50 % "
-        "(p < 0.001)."
+        "Agreement with unflagged sessions is 50 % on 80 answers (95 % CI 39–61); they agree on 90 %, and chance gives "
+        "50 % (p < 0.001)."
     )
 
 
@@ -37,7 +37,8 @@ def test_finds_who_stops_caring() -> None:
     assert found is not None
     # The last half is 75 answers, of which 25 agree.
     assert (found["answers"], found["from_number"]) == (75, 76)
-    assert sentence("low_agreement", found).startswith("Agreement with unflagged sessions is 33 % on the 75 answers from number 76")
+    said = sentence("low_agreement", found)
+    assert said.startswith("Agreement with unflagged sessions is 33 % on the 75 answers from number 76")
 
 
 def test_spares_a_minority_opinion() -> None:
