@@ -118,7 +118,7 @@ class LeakReport:
     protected items that do not count. `captions_alike`: how many of them are a word from one of another item, if these
     are so many that captions with a changed word were not looked for; else 0. `captions_two_alike`: the same of two
     words, of a sample. `protected_parts`: of how many protected images parts were looked for; None in reports from
-    before that.
+    before that. `finds_altered`: whether altered images were found at all; None in reports that do not say.
     """
 
     examples: int
@@ -133,6 +133,7 @@ class LeakReport:
     captions_alike: int = 0
     captions_two_alike: int = 0
     protected_parts: int | None = None
+    finds_altered: bool | None = None
     version: str = VERSION
     thresholds: Mapping[str, float] = field(default_factory=dict)
 
@@ -141,23 +142,26 @@ class LeakReport:
         """Sentences about what the check finds, and what it does not."""
         if self.protected_parts is None:
             return ("This run was checked by an earlier version, which finds fewer changed images and captions.",)
-        if self.protected_images and not self.protected_parts:
+        # Earlier reports do not say it; with parts, altered images were found.
+        finds_altered = bool(self.protected_parts) if self.finds_altered is None else self.finds_altered
+        if self.protected_images and not finds_altered:
             found = ["Images were compared as they are, by file and by vector, so few altered ones were found."]
         else:
             found = [FOUND, NOT_FOUND]
         if self.captions_alike:
             found.append(
-                f"The protected captions follow a template: {self.captions_alike:,} are a word from one of another "
-                "item. So captions with a word replaced, or in another order, were not looked for."
+                f"The protected captions follow a template: {self.captions_alike:,} differ by one word from a caption "
+                "of another item. So captions with a word replaced, or in another order, were not looked for."
             )
         elif self.captions_two_alike:
             found.append(
-                "Many protected captions are two words from one of another item. So captions with two words replaced "
-                "were not looked for."
+                "Many protected captions differ by two words from a caption of another item. So captions with two "
+                "words replaced were not looked for."
             )
-        if 0 < self.protected_parts < self.protected_images:
+        if finds_altered and self.protected_parts < self.protected_images:
             found.append(
-                f"Parts were looked for of {self.protected_parts:,} of {self.protected_images:,} protected images."
+                f"Cropped and brighter copies were looked for of {self.protected_parts:,} of "
+                f"{self.protected_images:,} protected images."
             )
         return found
 
@@ -354,6 +358,7 @@ class LeakCheck:
             captions_alike=protected.captions_alike,
             captions_two_alike=protected.captions_two_alike,
             protected_parts=protected.compared_parts,
+            finds_altered=protected.finds_altered_images,
             thresholds={
                 "near caption at least": NEAR_AT_LEAST,
                 "captions alike at most": MOST_ALIKE,

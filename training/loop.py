@@ -292,6 +292,7 @@ class _Run:
         begun = monotonic()
         cuda = [torch.cuda.get_rng_state(self.stepper.device)] if self.stepper.device.type == "cuda" else []
         self._collect_sentences()
+        self._checkpointed, self._checkpointed_at = begun, self.state.step
         if not self.processes.is_main:
             return
         write_file(
@@ -306,7 +307,7 @@ class _Run:
                 "random": [torch.get_rng_state(), *cuda],
             },
         )
-        self._checkpointed, self._checkpointed_at = monotonic(), self.state.step
+        self._checkpointed = monotonic()
         self._writing = self._checkpointed - begun
 
     def _kept(self) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:

@@ -38,22 +38,27 @@ def fetch_examples(order: Order, part: str, file: Path) -> None:
         return
     unfinished = file.with_suffix(".unfinished")
     address = f"{order['site']}/worker/training/examples/{part}"
+    is_whole = False
     try:
         answer = _get(order, address, stream=True, retries=PATIENCE)
         try:
             if answer.status == GONE:
                 raise Stopped
             if answer.status == LOST:
-                raise CannotFetch("The site has lost the examples of this run. Resume: it prepares them again.")
+                raise CannotFetch("The site has lost the examples of this run. Resume it, and they are prepared again.")
             if answer.status != 200:
                 raise CannotFetch(_advise(order, f"answered {answer.status}"))
             with unfinished.open("wb") as out:
                 for chunk in answer.stream(CHUNK):
                     out.write(chunk)
+            is_whole = True
         finally:
             answer.release_conn()
     except urllib3.exceptions.HTTPError as error:
         raise CannotFetch(_advise(order, f"did not answer ({error.__cause__ or error})")) from error
+    finally:
+        if not is_whole:
+            unfinished.unlink(missing_ok=True)
     if _digest(unfinished) != wanted:
         unfinished.unlink()
         raise CannotFetch("The examples came with other bytes than the site wrote. Resume to fetch them again.")

@@ -71,6 +71,12 @@ class Stepper:
                     values = self._gradients(number, loaded)
                 break
             except OutOfMemory as error:
+                if self.processes.count > 1:
+                    # Alone it would repeat what the others have done, and exchange other vectors than they.
+                    raise CannotTrain(
+                        f"The memory of one of {self.processes.count} devices is too small for its share of a batch "
+                        f"of {self.recipe.batch:,}. Train with a smaller `batch`, or on one device, which splits it."
+                    ) from error
                 self.optimizer.zero_grad(set_to_none=True)
                 self._halve(loaded, error)
         try:

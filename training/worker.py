@@ -204,7 +204,9 @@ def _alone_in(folder: Path, order: Order) -> Iterator[None]:
             if not is_wanted(order):
                 raise Stopped
             if time.monotonic() > until:
-                raise CannotTrain("Another worker has not stopped training this model. End it, and resume.")
+                raise CannotTrain(
+                    "Another worker has not stopped training this model. End that worker, and resume the run."
+                )
             time.sleep(1)
         yield
 

@@ -46,7 +46,7 @@ class LowAgreement(FlagRule):
             about = f"the {about} from number {evidence['from_number']} on"
         return (
             f"Agreement with unflagged sessions is {percent(evidence['agreed'])} on {about} (95 % CI "
-            f"{round(100 * evidence['low'])}–{round(100 * evidence['high'])}); they agree on "
-            f"{percent(evidence['expected'])}, and chance gives {percent(evidence['by_chance'])} "
+            f"{round(100 * evidence['low'])}–{round(100 * evidence['high'])}); they agree with each "
+            f"other on {percent(evidence['expected'])}, and chance gives {percent(evidence['by_chance'])} "
             f"({probability(evidence['p'])})."
         )

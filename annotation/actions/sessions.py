@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, OperationalError, transaction
-from django.db.models import Exists, F, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext
 
 from annotation.actions import seats
@@ -21,7 +21,7 @@ from annotation.models.sessions import OPEN_STATES, SESSION_TRANSITIONS
 from annotation.recruitment.base import Entry, normalize_id
 from background.sealed_secrets import CannotUnseal
 from studies.actions.events import Actor, What, record
-from studies.models import ConsentVersion, Study, StudyState
+from studies.models import Study, StudyState
 
 logger = logging.getLogger(__name__)
 
@@ -356,6 +356,9 @@ def consent(*, session: Session, agreed: bool, now: datetime, version: int | Non
     version: the number of the text that they saw, None for the latest. Agreement to an older text is not stored: the
     page shows the latest. Whoever declines a changed text leaves with their answers kept.
     """
+    # An amendment at the same moment writes this session too: either it is seen below, or it asks the session again.
+    list(Session.objects.select_for_update(of=("self",)).filter(pk=session.pk))
+    session.refresh_from_db(fields=["state", "asks_consent", "consent", "consented_at"])
     if not session.awaits_consent:
         return
     if not agreed:
@@ -373,10 +376,7 @@ def consent(*, session: Session, agreed: bool, now: datetime, version: int | Non
         move(session=session, to=SessionState.INSTRUCTIONS, now=now, lease_until=lease_until, **given)
         _keep_agreements(session, before)
         return
-    # A newer text may have come just now.
-    newer = ConsentVersion.objects.filter(study=session.study_id, number__gt=latest.number if latest else 0)
-    asked = Session.objects.filter(~Exists(newer), pk=session.pk, asks_consent=True)
-    asked.update(**given, last_seen_at=now)
+    Session.objects.filter(pk=session.pk).update(**given, last_seen_at=now)
     session.refresh_from_db()
     _keep_agreements(session, before)
 

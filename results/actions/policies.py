@@ -74,14 +74,15 @@ def _pause(study: Study, lines: Sequence[PolicyLine], *, by: Actor, now: datetim
 def _replace(study: Study, line: PolicyLine, *, by: Actor, now: datetime) -> None:
     """Open the places of excluded answers to `study` for others."""
     people = Annotator.objects.filter(pk__in=excluded_in_places(study).values("annotator")).order_by("pk")
-    freed = 0
+    freed = answers = 0
     for annotator in people:
         # They may have been included again meanwhile.
         with suppress(removals.CannotRemove):
             opened = removals.reopen_slots(annotator=annotator, project=study.project, study=study, by=by, now=now)
             freed += opened.freed
+            answers += opened.answers
     if freed:
-        told = {"policy": line.name, "finding": line.sentence, "answers": freed}
+        told = {"policy": line.name, "finding": line.sentence, "answers": answers}
         record(project=study.project, study=study, what=What.POLICY_REPLACED, by=by, now=now, **told)
 
 

@@ -96,7 +96,7 @@ def _examples(
         counts["items"] += 1
         split = row.split.lower()
         if split not in splits:
-            counts["other splits"] += split not in FOR_VALIDATION
+            counts["other splits"] += 1
         elif (example := example_of(row)) is None:
             counts["without pictures"] += 1
         elif not recipe.accepts(example):
@@ -125,7 +125,7 @@ def _nothing(counts: Counter[str], recipe: Recipe, *, is_release: bool) -> str:
     if leaking := counts["leaking"]:
         leaks = "Left out, because they would leak what people answer for evaluation or a test set:"
         return f"{begun} {leaks} {leaking:,} {of}."
-    return f"{begun} Of a split such as test, which is never trained on: {counts['other splits']:,} {of}."
+    return f"{begun} Of a split for validation or tests, which is never trained on: {counts['other splits']:,} {of}."
 
 
 def _check(release: Release) -> None:
@@ -151,7 +151,7 @@ def _prepare(job: RunningJob) -> None:
     try:
         with transaction.atomic():
             job.check()
-            is_noted = note_prepared(run=run, files=files, leaks=parts.leaks)
+            is_noted = note_prepared(run=run, files=files, leaks=parts.leaks, now=timezone.now())
             if is_noted:
                 send_order.delay_on_commit(run.pk)
     except Cancelled:
@@ -276,7 +276,7 @@ class _Parts:
         for example, _ in check.without_leaks(chain([first], examples), lambda each: each[1]):
             yield example
         report = check.report()
-        self._counts["leaking"] += report.leaking
+        self._counts["leaking"] += 0 if is_validation else report.leaking
         self.leaks[part] = report.to_plain()
 
     def _examples(self, part: str, splits: Collection[str]) -> Iterator[tuple[Example, Item]]:

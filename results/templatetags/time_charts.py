@@ -14,11 +14,15 @@ WIDEST_BAR = 12
 
 @register.inclusion_tag("results/people/_times.html")
 def seconds_chart(times: SessionTimes | None) -> dict[str, Any]:
-    """Return the context of a chart: a bar for each answer, in order, and a line at the median."""
+    """Return the context of a chart: a bar for each answer, in order, and a line at the median.
+
+    The places of answers to checks stay empty.
+    """
     if times is None or not times.measured:
         return {"times": times}
     top = times.top or 1.0
-    step = min(WIDTH / len(times.answers), WIDEST_BAR)
+    places = times.answers[-1].number
+    step = min(WIDTH / places, WIDEST_BAR)
     bars = [
         {
             "x": round((each.number - 1) * step, 2),
@@ -34,7 +38,7 @@ def seconds_chart(times: SessionTimes | None) -> dict[str, Any]:
     return {
         "times": times,
         "bars": bars,
-        "width": round(step * len(times.answers), 2),
+        "width": round(step * places, 2),
         "height": HEIGHT,
         "median_y": round(HEIGHT * (1 - min(times.median / top, 1)), 2),
         "unmeasured": len(times.answers) - len(bars),

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from analytics.flags import ALL_RULES, measured_rule
 from annotation.actions.removing.removals import CannotRemove
 from annotation.actions.reviewing import flag_verdicts
 from annotation.actions.reviewing.flag_verdicts import CannotReview
@@ -81,6 +82,7 @@ def _list(request: HttpRequest, project: Project, wanted: FlagFilters, *, study:
         "query": _query(wanted),
         "studies": slugs,
         "rules": rule_records(project),
+        "careless_percent": round(100 * measured_rule(ALL_RULES).careless_share),
         "may": may_do(request, project),
         "simulated": None if study else simulated_in_project(project),
     }
@@ -92,9 +94,9 @@ def _list(request: HttpRequest, project: Project, wanted: FlagFilters, *, study:
 def flagged_session(request: HttpRequest, project: Project, session: int) -> HttpResponse:
     """Show a flagged session with its answers; uphold or dismiss its flags by POST, and go to the next one."""
     wanted = _read_filters(request.POST if request.method == "POST" else request.GET)
+    about = get_object_or_404(Session.objects.select_related("study__project", "annotator"), **_of(project, session))
     if request.method != "POST":
         return _page(request, project, session, wanted)
-    about = get_object_or_404(Session.objects.select_related("study__project", "annotator"), **_of(project, session))
     following = _next(project, wanted, session)
     action = read_field(request.POST, "verdict")
     try:
@@ -122,7 +124,9 @@ def exclude_flagged(request: HttpRequest, project: Project, session: int) -> Htt
     about = get_object_or_404(Session.objects.select_related("study__project", "annotator"), **_of(project, session))
     found = find_flagged_session(project, session)
     following = _next(project, wanted, session)
-    flags = _flags(request) or [line.flag.pk for line in (found.open_flags if found else ())]
+    flags = _flags(request)
+    if request.method != "POST":
+        flags = flags or [line.flag.pk for line in (found.open_flags if found else ())]
     # A preview is asked for with the form, which keeps what was typed out of addresses.
     confirmed = request.method == "POST" and "preview" not in request.POST
     note = read_field(sent, "note") or _default_reason(found, flags)

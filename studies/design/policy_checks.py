@@ -110,7 +110,7 @@ def _find_impossible(design: Design, outline: Outline) -> Findings:
         for name, sentence in found:
             yield ("policies", number, *([name] if name else [])), sentence
         needed = 0 if found else policy.least_sessions(entry.parameters, outline)
-        if outline.sessions is not None and needed > outline.sessions:
+        if outline.sessions is not None and needed > outline.sessions and not outline.replaces:
             yield (
                 ("policies", number),
                 f"The policy {entry.policy} acts from {format_count(needed, 'finished session')} on, and the study has "

@@ -46,7 +46,7 @@ class Cost(Policy):
             yield (
                 "cost_above",
                 f"The cost of {format_count(outline.sessions or 0, 'place')} is at most {whole}, so it is never above "
-                f"the bound of {limit}. Lower the bound, or leave the policy out.",
+                f"the bound of {limit} unless bonuses or places are added. Lower the bound, or leave the policy out.",
             )
 
     def judge(self, given: Mapping[str, Any], facts: PolicyFacts) -> Standing:

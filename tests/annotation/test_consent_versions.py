@@ -2,17 +2,21 @@
 
 import hashlib
 import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
 from annotation.actions import sessions
 from annotation.actions.answering.responses import open_slots
-from annotation.actions.launching.consent_versions import amend_consent, latest_version
+from annotation.actions.launching.consent_versions import amend_consent, latest_version, stored_version
 from annotation.agreements import Agreement, agreements_of
 from annotation.models import ConsentAgreement, Response, Session, SessionState
 from annotation.session_pay import compute_pay
@@ -21,6 +25,7 @@ from results.queries.exports.export_rows import given_responses
 from studies.actions.studies import change_state
 from studies.errors import StudyError
 from studies.models import ConsentVersion, Event, Study, StudyState
+from studies.wording import format_count
 from tests.annotation.test_responses import send
 from tests.annotation.test_work_pages import page_of
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study, make_person
@@ -36,6 +41,13 @@ def asked(**design: Any) -> Study:
 
 def amend(study: Study, *, text: str = NEW, reason: str = "Amendment 2", ask_again: bool = False) -> ConsentVersion:
     return amend_consent(study=study, text=text, reason=reason, ask_again=ask_again, by=TESTS, now=NOON).version
+
+
+def in_own_connection(call: Callable[[], object]) -> None:
+    try:
+        call()
+    finally:
+        connection.close()
 
 
 def shown(client: Client, session: Session) -> BeautifulSoup:
@@ -174,6 +186,34 @@ def test_two_tabs_agree_once(client: Client) -> None:
     assert fresh(session).state == SessionState.WORKING
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_under_way", [False, True])
+def test_a_text_that_changes_while_somebody_agrees_is_shown_to_them(
+    is_under_way: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite lets one transaction write at a time.")
+    study = asked()
+    session = arrive_at_work(study) if is_under_way else arrive(study)
+    if is_under_way:
+        amend(study, text=f"{NEW} Please.", ask_again=True)
+    changing = ThreadPoolExecutor(1)
+
+    def change_after_reading(**about: Any) -> ConsentVersion | None:
+        found = stored_version(**about)
+        changed = changing.submit(in_own_connection, partial(amend, study, ask_again=True))
+        # It waits for the session, which is only written when the agreement is stored.
+        with pytest.raises(TimeoutError):
+            changed.result(timeout=0.5)
+        return found
+
+    monkeypatch.setattr(sessions, "stored_version", change_after_reading)
+    sessions.consent(session=fresh(session), agreed=True, now=NOON)
+    changing.shutdown()
+    assert fresh(session).asks_consent
+    assert fresh(session).consent != latest_version(study)
+
+
 def test_whoever_declines_a_changed_text_leaves_with_their_answers_and_a_decision_about_their_pay(
     client: Client,
 ) -> None:
@@ -253,5 +293,11 @@ def test_an_editor_changes_the_text_on_a_page_and_sees_who_agreed_to_which(clien
     assert "2 sessions under way will be asked again" in page
     assert "Version 2 0 sessions agreed." in page
     assert "Version 1 2 sessions agreed." in page
+    for number, session in enumerate(Session.objects.order_by("pk"), 1):
+        sessions.consent(session=session, agreed=True, now=NOON)
+        shown = client.get(reverse("study_design", args=[study.project.slug, study.slug]))
+        page = " ".join(BeautifulSoup(shown.content, "html.parser").get_text(" ").split())
+        assert f"Version 2 {format_count(number, 'session')} agreed." in page
+        assert "Version 1 2 sessions agreed." in page
     event = Event.objects.get(what="consent amended")
     assert (event.by, event.details["version"], event.details["sessions"]) == (editor, 2, 2)

@@ -51,7 +51,7 @@ def waiting_run(project: Project, **changes: Any) -> TrainingRun:
     run, _ = request_run(project=project, wanted=replace(PLAN, **changes), by="test", now=NOON)
     name = default_storage.save(f"training/{run.pk}/four.jsonl", ContentFile(b"{}\n" * 4))
     file = ExamplesFile(name, "0" * 64, 4)
-    note_prepared(run=run, files={TRAINING: file}, leaks={})
+    note_prepared(run=run, files={TRAINING: file}, leaks={}, now=NOON)
     run.refresh_from_db()
     return run
 

@@ -166,7 +166,9 @@ def test_a_report_says_what_the_check_finds_and_what_it_does_not() -> None:
     template = [Item(str(n), [f"A {each} ball lies under the old table."]) for n, each in enumerate("abcdefgh")]
     report = find_leaks([Item("it", ["A polychromatic ball lies under the old table."])], Protected(template))
     assert (report.leaking, report.captions_alike) == (0, 8)
-    assert report.limits[2].startswith("The protected captions follow a template: 8 are a word from one of another")
+    assert report.limits[2].startswith(
+        "The protected captions follow a template: 8 differ by one word from a caption of another"
+    )
     assert "parts" not in "".join(report.limits)
     long = [
         Item(each, [f"The {each} sees how {other} birds sit on the old red roof."])
@@ -174,10 +176,17 @@ def test_a_report_says_what_the_check_finds_and_what_it_does_not() -> None:
     ]
     report = find_leaks([Item("it", ["The x sees how y birds sit on the old red roof."])], Protected(long))
     assert (report.captions_alike, report.captions_two_alike) == (0, 8)
-    assert report.limits[2].startswith("Many protected captions are two words from one of another item.")
-    some = replace(report, protected_images=5000, protected_parts=3000)
-    assert some.limits[-1] == "Parts were looked for of 3,000 of 5,000 protected images."
-    assert replace(some, protected_parts=0).limits[0].startswith("Images were compared as they are")
+    assert report.limits[2].startswith("Many protected captions differ by two words from a caption of another item.")
+    some = replace(report, protected_images=5000, protected_parts=3000, finds_altered=True)
+    assert some.limits[-1] == "Cropped and brighter copies were looked for of 3,000 of 5,000 protected images."
+    as_they_are = "Images were compared as they are"
+    assert replace(some, finds_altered=False, protected_parts=0).limits[0].startswith(as_they_are)
+    # Only known test sets are protected.
+    none = replace(some, protected_parts=0)
+    assert not none.limits[0].startswith(as_they_are)
+    assert none.limits[-1] == "Cropped and brighter copies were looked for of 0 of 5,000 protected images."
+    # Earlier reports do not say it.
+    assert replace(some, finds_altered=None, protected_parts=0).limits[0].startswith(as_they_are)
     # Reports of earlier versions do not have it.
     earlier = report.to_plain()
     del earlier["protected_parts"], earlier["captions_alike"]

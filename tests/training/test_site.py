@@ -28,7 +28,7 @@ from training.actions.orders import LOST_AFTER, MOST_FRUITLESS, send_due, silent
 from training.actions.runs import LOST, READ_AGAIN, ExamplesFile, cancel_run, note_prepared, request_run, resume_run
 from training.errors import CannotTrain
 from training.messages import Outcome, Report, to_plain
-from training.models import TrainingRun
+from training.models import DiscardedFolder, TrainingRun
 
 pytestmark = pytest.mark.django_db
 
@@ -327,10 +327,11 @@ def test_nothing_is_trained_on_texts_of_people_who_withdraw(client: Client, sent
     assert (run.state, run.has_examples, len(sent), len(sent_jobs)) == ("preparing", False, 1, 1)
     assert not default_storage.exists(name)
     # They are other examples now, so the worker's checkpoint is of no use.
-    note_prepared(run=run, files={"training": ExamplesFile("training/f.jsonl", "1" * 64, 3)}, leaks={})
+    note_prepared(run=run, files={"training": ExamplesFile("training/f.jsonl", "1" * 64, 3)}, leaks={}, now=NOON)
     run = TrainingRun.objects.get()
     assert (run.state, run.step, run.sentences) == ("waiting", 0, [READ_AGAIN])
     assert run.folder != folder
+    assert DiscardedFolder.objects.get().folder == folder
     late = outcome(run)
     late["result"]["spec"] = f"open_clip:ViT-B-32/trained:{folder}/b.pt"
     orders.note_trained(run_id=run.pk, attempt=1, answer=late, now=later)

@@ -4,7 +4,7 @@ import errno
 import fcntl
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from threading import Event
@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import urllib3
 from django.test import Client
 
 from predictions.pictures import SourceUnavailable
@@ -183,7 +184,30 @@ def test_examples_that_the_site_lost(client: Client, tmp_path: Path, monkeypatch
         monkeypatch.setattr("training.site_client._get", lose)
         worker.train(order=sent[0])
     run.refresh_from_db()
-    assert run.error == "The site has lost the examples of this run. Resume: it prepares them again."
+    assert run.error == "The site has lost the examples of this run. Resume it, and they are prepared again."
+
+
+@pytest.mark.django_db
+def test_examples_that_come_only_half_are_not_kept(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LINEUP_TRAINED", str(tmp_path))
+
+    def break_off(_: int) -> Iterator[bytes]:
+        yield b'{"caption": "A vase'
+        assert list(tmp_path.rglob("*.unfinished"))
+        raise urllib3.exceptions.ProtocolError("The site was restarted.")
+
+    run = waiting_run(make_project())
+    with sent_orders() as sent:
+        send_due(run_id=run.pk, now=NOON)
+    answer = SimpleNamespace(status=200, stream=break_off, release_conn=lambda: None)
+    with worker_here(client) as worker:
+        monkeypatch.setattr("training.site_client._get", lambda *_, **__: answer)
+        worker.train(order=sent[0])
+    run.refresh_from_db()
+    assert (run.state, "did not answer" in run.error) == ("failed", True)
+    assert not list(tmp_path.rglob("training.*"))
 
 
 @pytest.mark.django_db
@@ -215,7 +239,7 @@ def test_two_workers_that_share_a_folder_do_not_train_in_it_at_once(
         send_due(run_id=run.pk, now=NOON)
         worker.train(order=sent[0])
         run.refresh_from_db()
-        assert run.error == "Another worker has not stopped training this model. End it, and resume."
+        assert run.error == "Another worker has not stopped training this model. End that worker, and resume the run."
         fcntl.flock(other, fcntl.LOCK_UN)
         resume_run(run=run, by="test", now=NOON)
         send_due(run_id=run.pk, now=NOON)

@@ -12,7 +12,7 @@ from predictions.actions.models import count_predictions, delete_model
 from predictions.messages import GPU
 from predictions.models import Model, Run, TrainedWeights
 from studies.actions.events import Actor, What, record
-from training.actions.examples import delete_examples
+from training.actions.examples import delete_examples, discard_folder
 from training.errors import CannotTrain
 from training.messages import DISCARD
 from training.models import DiscardedFolder, TrainingRun
@@ -68,12 +68,6 @@ def models_of(run: TrainingRun) -> list[Model]:
 
 def _trained(run: TrainingRun) -> QuerySet[TrainedWeights]:
     return TrainedWeights.objects.filter(project=run.project, spec=run.result.get("spec", ""), deleted_at=None)
-
-
-def discard_folder(run: TrainingRun, *, now: datetime) -> None:
-    """Remember that workers are to delete the folder of a run, if one was ever asked to train it."""
-    if run.attempt:
-        DiscardedFolder.objects.get_or_create(folder=run.folder, defaults={"discarded_at": now})
 
 
 def ask_to_discard(*, now: datetime) -> None:

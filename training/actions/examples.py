@@ -1,4 +1,5 @@
-"""Files of examples, which are kept as long as a worker may need them: they hold what people wrote."""
+"""Files of examples, and folders of workers, which are kept as long as a worker may need them: they hold what people
+wrote, or were trained on it."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -7,7 +8,7 @@ from django.core.files.storage import default_storage
 
 from studies.actions.events import What
 from studies.models import Event
-from training.models import TrainingRun
+from training.models import DiscardedFolder, TrainingRun
 
 # For how long a run that stopped can go on with the same examples; later they are prepared again.
 KEPT = timedelta(days=7)
@@ -21,6 +22,12 @@ def delete_examples(run: TrainingRun) -> None:
             default_storage.delete(part["file"])
             part["file"] = ""
     run.save(update_fields=["files"])
+
+
+def discard_folder(run: TrainingRun, *, now: datetime) -> None:
+    """Remember that workers are to delete the folder of a run, if one was ever asked to train it."""
+    if run.attempt:
+        DiscardedFolder.objects.get_or_create(folder=run.folder, defaults={"discarded_at": now})
 
 
 def are_lost(run: TrainingRun) -> bool:

@@ -18,7 +18,7 @@ from predictions.actions.runs import models_offered
 from predictions.scorers import problem_with_spec
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.models import Project
-from training.actions.examples import are_lost, delete_examples, somebody_withdrew
+from training.actions.examples import are_lost, delete_examples, discard_folder, somebody_withdrew
 from training.errors import CannotTrain
 from training.loop import recipe_of
 from training.models import LONGEST_NAME, TrainingRun
@@ -165,7 +165,9 @@ class ExamplesFile:
     examples: int
 
 
-def note_prepared(*, run: TrainingRun, files: Mapping[str, ExamplesFile], leaks: Mapping[str, Any]) -> bool:
+def note_prepared(
+    *, run: TrainingRun, files: Mapping[str, ExamplesFile], leaks: Mapping[str, Any], now: datetime
+) -> bool:
     """Let workers train on examples, by part, if the run still waits for them; return whether it did."""
     waiting = TrainingRun.objects.filter(pk=run.pk, state=TrainingRun.State.PREPARING)
     stored = {part: asdict(file) for part, file in files.items()}
@@ -174,12 +176,13 @@ def note_prepared(*, run: TrainingRun, files: Mapping[str, ExamplesFile], leaks:
     if run.files and {part: file["sha256"] for part, file in run.files.items()} != {
         part: file.sha256 for part, file in files.items()
     }:
-        _begin_again(run)
+        _begin_again(run, now=now)
     return True
 
 
-def _begin_again(run: TrainingRun) -> None:
-    """Forget how far a run came on other examples; what a worker has of it cannot go on with these."""
+def _begin_again(run: TrainingRun, *, now: datetime) -> None:
+    """Forget how far a run came on other examples; what a worker has of it cannot go on with these, and is deleted."""
+    discard_folder(run, now=now)
     run.curve.all().delete()
     measured = {"step": 0, "steps": 0, "losses": {}, "score": None, "best_score": None, "sentences": [READ_AGAIN]}
     TrainingRun.objects.filter(pk=run.pk).update(folder=_new_folder(run.project, run.name), **measured)

@@ -35,8 +35,7 @@ from studies.actions.projects.members import owners_of
 from studies.actions.studies import change_state
 from studies.errors import StudyError
 from studies.models import UNDER_WAY, Import, InstanceImage, Project, ProjectDeletion, Study, StudyState, Upload
-from training.actions.deletion import discard_folder
-from training.actions.examples import delete_examples
+from training.actions.examples import delete_examples, discard_folder
 from training.models import TrainingRun
 from workspace.actions.uploaded_images import delete_uses
 from workspace.mail import send_deletion_done

@@ -77,8 +77,7 @@ def amend_consent(*, study: Study, text: str, reason: str, ask_again: bool, by: 
         by=person(by),
         by_name=name_of(by),
     )
-    under_way = Session.objects.filter(study=study, state__in=_UNDER_WAY)
-    asked = under_way.update(asks_consent=True) if ask_again else 0
+    asked = _ask_again(study) if ask_again else 0
     record(
         project=study.project,
         study=study,
@@ -91,6 +90,13 @@ def amend_consent(*, study: Study, text: str, reason: str, ask_again: bool, by: 
         sessions=asked,
     )
     return Amendment(version, asked)
+
+
+def _ask_again(study: Study) -> int:
+    """Have all sessions under way be asked; return their number."""
+    # Also those that have not agreed yet: one may be agreeing to the text before at this moment.
+    Session.objects.filter(study=study, state__in=_UNDER_WAY | {SessionState.CONSENT}).update(asks_consent=True)
+    return Session.objects.filter(study=study, state__in=_UNDER_WAY, asks_consent=True).count()
 
 
 def _problems(study: Study, before: ConsentVersion | None, text: str, reason: str) -> list[str]:

@@ -117,10 +117,10 @@ def put_back(*, question: Question, by: Actor, now: datetime) -> RemovalEffects:
     question = _lock_question(question)
     if question.taken_out_at is None:
         return RemovalEffects()
-    Question.with_checks.filter(pk=question.pk).update(taken_out_at=None, undone_at=None)
-    checks = _checks_from([question])
-    checks.update(taken_out_at=None, undone_at=None)
-    asked = [question.pk, *checks.values_list("pk", flat=True)]
+    # A check that was taken out by itself stays out.
+    together = _checks_from([question]).filter(taken_out_at=question.taken_out_at).values_list("pk", flat=True)
+    asked = [question.pk, *together]
+    Question.with_checks.filter(pk__in=asked).update(taken_out_at=None, undone_at=None)
     answers = Response.objects.filter(question__in=asked, left_out=LeftOut.TAKEN_OUT)
     removals = Removal.objects.in_force().filter(project=question.study.project_id, annotator=OuterRef("annotator"))
     for why in (Removal.Why.WITHDRAWN, Removal.Why.EXCLUDED):

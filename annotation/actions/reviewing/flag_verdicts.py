@@ -37,7 +37,7 @@ def review_flags(
         if flag.verdict:
             who = name_of(flag.reviewed_by) if flag.reviewed_by else "Somebody"
             raise CannotReview(
-                f"{who} has already {flag.get_verdict_display().lower()} this at {flag.reviewed_at:%H:%M} UTC. "
+                f"{who} {flag.get_verdict_display().lower()} this on {flag.reviewed_at:%-d %B, %H:%M} UTC. "
                 "Your decision was not saved."
             )
         if flag.cleared_at is not None:

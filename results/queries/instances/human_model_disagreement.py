@@ -114,12 +114,21 @@ def _people(studies: QuerySet[Study], way: Way, *, by_figures: bool) -> Iterator
 
     Only questions with a known right answer of one label.
     """
-    about = ("question", "question__instance", "study__slug", "question__kind", "question__variant")
-    category = ("question__instance__type", "question__instance__subtype")
     questions = Question.objects.filter(_models_agree(way), study__in=studies).exclude(right="")
     if by_figures:
-        named = InstanceFigures.objects.disagreements().filter(study__in=studies)
-        questions = questions.filter(instance__in=list(named.values_list("instance", flat=True)))
+        named = InstanceFigures.objects.disagreements().filter(study__in=studies).order_by()
+        instances = list(named.values_list("instance", flat=True).distinct())
+        # No statement takes more than 65,535 values.
+        for first in range(0, len(instances), CHUNK):
+            some = questions.filter(instance__in=instances[first : first + CHUNK])
+            yield from _people_about(some, way)
+    else:
+        yield from _people_about(questions, way)
+
+
+def _people_about(questions: QuerySet[Question], way: Way) -> Iterator[Disagreement]:
+    about = ("question", "question__instance", "study__slug", "question__kind", "question__variant")
+    category = ("question__instance__type", "question__instance__subtype")
     answered = Response.objects.counted().filter(question__in=questions).exclude(choice="")
     rows = answered.order_by().values_list(*about, *category)
     counted = rows.annotate(answers=Count("pk"), rights=Count("pk", filter=Q(choice=F("question__right"))))

@@ -1,6 +1,6 @@
 """Seconds per answer of a session, in the order of the answers, and sessions of one person at the same time."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -91,19 +91,18 @@ def simultaneous_sessions(sessions: Sequence[Session]) -> list[SimultaneousSessi
 def times_by_session(sessions: Sequence[int]) -> Mapping[int, SessionTimes]:
     """Return the times of each of `sessions` with answers, also those that do not count; one query.
 
-    Answers of people who withdrew are left out.
+    Answers to checks are numbered too, as in the evidence of flags, but left out, like those of people who withdrew.
     """
     first = Response.objects.filter(session=OuterRef("session"), question=OuterRef("question"), version=1)
-    given = Response.objects.filter(session__in=sessions, is_current=True, is_check=False).exclude(
-        left_out=Removal.Why.WITHDRAWN
-    )
+    given = Response.objects.filter(session__in=sessions, is_current=True).exclude(left_out=Removal.Why.WITHDRAWN)
     by_answer = given.annotate(
         ms=took_ms(), first_at=Subquery(first.values("received_at")), first_version=Subquery(first.values("pk"))
     )
-    found: dict[int, list[float | None]] = defaultdict(list)
-    for session, ms in by_answer.order_by("session", "first_at", "first_version").values_list("session_id", "ms"):
-        found[session].append(None if ms is None else ms / 1000)
-    return {
-        session: SessionTimes([AnswerTime(number, each) for number, each in enumerate(seconds, start=1)])
-        for session, seconds in found.items()
-    }
+    found: dict[int, list[AnswerTime]] = defaultdict(list)
+    number = Counter[int]()
+    rows = by_answer.order_by("session", "first_at", "first_version").values_list("session_id", "is_check", "ms")
+    for session, is_check, ms in rows:
+        number[session] += 1
+        if not is_check:
+            found[session].append(AnswerTime(number[session], None if ms is None else ms / 1000))
+    return {session: SessionTimes(answers) for session, answers in found.items()}

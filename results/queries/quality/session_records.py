@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from django.db.models import OuterRef, Subquery
+
 from analytics.flags import AnswerRecord, WritingRecord
 from analytics.session_comparison import SentRecord
 from analytics.work.answer_times import claimed_seconds, possible_seconds
@@ -101,7 +103,12 @@ def _sent_records(
 ) -> Iterator[SentRecord]:
     standing = Response.objects.standing().filter(study=study)
     passed = {each.response: each.passed for each in checked_answers(standing)}
-    answers = standing.order_by("session", "received_at", "pk")
+    # In the order of the first versions: an edit does not move an answer to the end.
+    first = Response.objects.filter(session=OuterRef("session"), question=OuterRef("question"), version=1)
+    dated = standing.annotate(
+        first_at=Subquery(first.values("received_at")), first_version=Subquery(first.values("pk"))
+    )
+    answers = dated.order_by("session", "first_at", "first_version", "pk")
     columns = ("pk", "session", "question", "choice", "answer", "shown_order", "received_at", "writing")
     before, number, read = 0, 0, set[str]()
     for pk, session, question, choice, answer, order, at, writing in answers.values_list(*columns).iterator(

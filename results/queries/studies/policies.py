@@ -170,7 +170,7 @@ def _means(scores: Any) -> Sequence[float]:
 
 
 def _excluded(study: Study, _: datetime | None, __: Mapping[str, Any]) -> PolicyFacts:
-    return PolicyFacts(excluded=excluded_in_places(study).count())
+    return PolicyFacts(excluded=excluded_in_places(study).filter(is_check=False).count())
 
 
 def excluded_in_places(study: Study) -> QuerySet[Response]:

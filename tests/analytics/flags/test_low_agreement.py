@@ -21,8 +21,8 @@ def test_finds_who_agrees_as_by_chance() -> None:
     assert (found["agreed"], found["expected"], found["by_chance"]) == (0.5, 0.9, 0.5)
     # Exact interval of 40 of 80 (Clopper and Pearson 1934): 38.6 to 61.4 %.
     assert sentence("low_agreement", found) == (
-        "Agreement with unflagged sessions is 50 % on 80 answers (95 % CI 39–61); they agree on 90 %, and chance gives "
-        "50 % (p < 0.001)."
+        "Agreement with unflagged sessions is 50 % on 80 answers (95 % CI 39–61); they agree with each other on 90 %, "
+        "and chance gives 50 % (p < 0.001)."
     )
 
 

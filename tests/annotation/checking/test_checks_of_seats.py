@@ -315,6 +315,18 @@ def test_a_question_that_is_taken_out_takes_its_repeat_with_it(study: Study) -> 
     assert passed_by_session(Response.objects.all())[session.pk]["repeat"].of == 2
 
 
+def test_a_check_that_was_taken_out_by_itself_stays_out_when_its_question_comes_back(study: Study) -> None:
+    session = arrive_at_work(study)
+    repeats = Slot.objects.filter(seat__session=session, question__check_type="repeat").select_related("question")
+    repeat = repeats.order_by("pk")[0].question
+    take_out(question=repeat, reason="Broken", by=TESTS, now=NOON)
+    original = Question.with_checks.get(pk=repeat.source_id)
+    take_out(question=original, reason="Doubtful", by=TESTS, now=NOON + timedelta(hours=1))
+    put_back(question=fresh(original), by=TESTS, now=NOON + timedelta(hours=2))
+    left = Question.with_checks.filter(pk__in=(repeat.pk, original.pk), taken_out_at=None)
+    assert list(left) == [original]
+
+
 def test_more_answers_bring_checks_with_them(study: Study) -> None:
     add_answers(study=study, more=1, by=TESTS, now=NOON)
     seat = Seat.objects.order_by("pk").last()

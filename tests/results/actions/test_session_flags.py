@@ -1,5 +1,6 @@
 """Flags of sessions: computed from the counted answers, stored once, and cleared when they are no longer found."""
 
+import uuid
 from datetime import datetime, timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from annotation.actions.removing.removals import exclude, include
 from annotation.actions.removing.retire_questions import take_out
 from annotation.models import Response, Session, SessionFlag
 from results.actions.session_flags import FlagChanges, flag_sessions, studies_to_flag
+from results.queries.quality.session_records import sent_records
 from studies.actions.events import What
 from studies.models import Event, Question, Study
 from tests.factories import NOON, TESTS, answer, make_instance, make_launched, make_project, make_study, questions
@@ -62,6 +64,19 @@ def test_flags_who_always_chooses_the_same_place_and_nobody_else() -> None:
     assert (flag.evidence["place"], flag.evidence["chosen"], flag.evidence["expected"]) == (1, 30, 7.5)
     event = Event.objects.get(what=What.FLAGS_CHANGED)
     assert (event.study, event.by_name, event.details["cleared"]) == (study, TESTS, 0)
+
+
+def test_an_edited_answer_keeps_its_place_in_the_session() -> None:
+    study = study_of(size=3)
+    sit_through(study, "ann")
+    edited = Response.objects.order_by("received_at")[0]
+    asked = list(Response.objects.order_by("received_at").values_list("question", flat=True))
+    Response.objects.filter(pk=edited.pk).update(is_current=False)
+    edited.pk, edited.submission_id, edited.version = None, uuid.uuid4(), 2
+    edited.received_at += timedelta(hours=1)
+    edited.save()
+    sent, _ = sent_records(study)
+    assert [(each.answer.question, each.answer.number) for each in sent] == list(zip(asked, (1, 2, 3), strict=True))
 
 
 def test_running_twice_changes_nothing() -> None:

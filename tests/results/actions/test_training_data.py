@@ -164,8 +164,8 @@ def test_a_run_that_was_cancelled_meanwhile_leaves_no_file(monkeypatch: pytest.M
             "Without a stored image or a caption: 1 of 1 accepted item. Import their images first.",
         ),
         (
-            [accepted_row("ant", split="test")],
-            "Of a split such as test, which is never trained on: 1 of 1 accepted item.",
+            [accepted_row("ant", split="test"), accepted_row("bee", split="val")],
+            "Of a split for validation or tests, which is never trained on: 2 of 2 accepted items.",
         ),
     ],
 )

@@ -207,7 +207,7 @@ def test_the_second_of_two_reviewers_is_told_who_decided_and_keeps_their_note(cl
     press(signed_in(ada), "ann", "dismiss", note="The phone rang.")
     answer = press(client, "ann", "uphold", note="Not looking at all.")
     assert answer.status_code == 409
-    assert "ada has already dismissed this" in words_of(answer)
+    assert "ada dismissed this on " in words_of(answer)
     assert 'Your note: <q dir="auto">Not looking at all.' in answer.content.decode()
     assert flag_of("ann").verdict == "dismissed"
 
@@ -289,6 +289,15 @@ def test_without_a_reason_the_evidence_is_the_reason(client: Client) -> None:
     preview = client.get(f"{page_of('ann')}exclude/")
     assert preview.context["note"] == "Tab hidden: The tab was hidden for most of the time of 6 of 7 measured answers."
     assert not Removal.objects.exists()
+
+
+@pytest.mark.usefixtures("study")
+@pytest.mark.parametrize("step", [{"preview": "yes"}, {}])
+def test_nobody_is_excluded_for_flags_that_were_not_chosen(client: Client, step: dict[str, str]) -> None:
+    refused = client.post(f"{page_of('ann')}exclude/", {"note": "Another reason", **step})
+    assert (refused.status_code, "Choose at least one flag" in words_of(refused)) == (409, True)
+    assert not Removal.objects.exists()
+    assert not SessionFlag.objects.exclude(verdict="").exists()
 
 
 @pytest.mark.usefixtures("study")

@@ -59,7 +59,7 @@ def test_the_page_has_the_flags_with_their_evidence_and_a_chart_of_the_times(cli
     ("first", "second", "sentence"),
     [
         # Minutes of the answers: 0, 1 | 2 | 3 | 4, so the person changes three times, first at 2 and last at 4.
-        ((0, 1, 3), (2, 4), "changed 3 times between them from"),
+        ((0, 1, 3), (2, 4), "switched between them 3 times from"),
         # One session interrupts the other, and one follows the other.
         ((0, 3), (1, 2), ""),
         ((0, 1), (2, 3), ""),

@@ -11,6 +11,8 @@ from annotation.models import Session, Skip
 from results.actions import cached_statistics
 from results.models import KeptNumbers
 from results.queries.exports.soft_labels import soft_labels
+from results.queries.people.answer_times import times_by_session
+from results.queries.quality.session_records import sent_records
 from studies.models import Check, Question, Study
 from tests.annotation.checking.test_checks_of_seats import answer_all
 from tests.checking import CHECKS
@@ -164,6 +166,16 @@ def test_checks_are_listed_with_the_one_that_most_people_fail_first(client: Clie
     exclude(project, "ben")
     # That of 1 of 1 is 0.207 to 1.
     assert checks_on(client)[0] == (gold, "1 of 1", "20.7–100.0", "")
+
+
+def test_answers_have_the_numbers_in_the_chart_of_times_that_the_evidence_of_flags_says(researcher: User) -> None:
+    study = launch_study(project_of(researcher, instances=34), study="checked", answers=2, checks=CHECKS)
+    session = arrive_at_work(study, "ann")
+    answer_all(session)
+    sent, _ = sent_records(study)
+    numbers = [each.answer.number for each in sent if not each.answer.check]
+    assert (len(sent), len(numbers)) == (36, 30)
+    assert [each.number for each in times_by_session([session.pk])[session.pk].answers] == numbers
 
 
 def checks_on(client: Client) -> list[tuple[str, ...]]:

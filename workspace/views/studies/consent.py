@@ -1,17 +1,18 @@
 """Change the consent text of a launched study, as an ethics amendment asks for."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions.launching.consent_versions import amend_consent, latest_version
-from annotation.models import Session
+from annotation.models import ConsentAgreement, Session
 from results.views.form_values import read_field
 from results.views.guards import signed_in_user, study_view
 from studies.errors import StudyError
@@ -23,7 +24,7 @@ from studies.wording import format_count
 
 @dataclass(frozen=True)
 class VersionLine:
-    """A consent text, rendered, and how many sessions agreed to it last."""
+    """A consent text, rendered, and how many sessions agreed to it, also if they agreed to a later one."""
 
     version: ConsentVersion
     text: HeadedText
@@ -32,8 +33,12 @@ class VersionLine:
 
 def version_lines(study: Study) -> list[VersionLine]:
     """Return the stored consent texts of a study, latest first."""
-    found = ConsentVersion.objects.filter(study=study).annotate(agreed=Count("sessions")).order_by("-number")
-    return [VersionLine(version, render_headed(version.text), version.agreed) for version in found]
+    found = ConsentVersion.objects.filter(study=study).annotate(agreed=Count("agreements")).order_by("-number")
+    # An older Lineup stored the last agreement of a session only.
+    kept = ConsentAgreement.objects.filter(session=OuterRef("pk"), version=OuterRef("consent"))
+    last = Session.objects.filter(~Exists(kept), study=study, consent__isnull=False, consented_at__isnull=False)
+    older = Counter(last.order_by().values_list("consent", flat=True))
+    return [VersionLine(each, render_headed(each.text), each.agreed + older[each.pk]) for each in found]
 
 
 def unnumbered_consents(study: Study) -> int:

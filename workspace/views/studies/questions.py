@@ -56,6 +56,11 @@ def _act(request: HttpRequest, question: Question) -> str:
     by, now = signed_in_user(request), timezone.now()
     if "back" in request.POST:
         followed = retire_questions.put_back(question=question, by=by, now=now)
-        return f"The question was put back. Answers that count again: {followed.answers}."
+        return _say(question, "put back", f"Answers that count again: {followed.answers}.")
     followed = retire_questions.take_out(question=question, reason=request.POST.get("reason", ""), by=by, now=now)
-    return f"The question was taken out. Answers that no longer count: {followed.answers}."
+    return _say(question, "taken out", f"Answers that no longer count: {followed.answers}.")
+
+
+def _say(question: Question, done: str, answers: str) -> str:
+    # The answers to a check never count as answers of the study.
+    return f"The check was {done}." if question.check_type else f"The question was {done}. {answers}"
