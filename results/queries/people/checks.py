@@ -33,7 +33,7 @@ class CheckQuestion:
 
     right: the right answer in words. passed: how many answers are right, of those with a result. wrong: the most
     frequent wrong answer in words, with its number; None if nobody was wrong. decided: what was decided about the
-    question that it was copied from, in words, if it is no longer the right answer; else "".
+    question that it was copied from, in words, if it is no longer the right answer, "" if nothing; else None.
     """
 
     question: Question
@@ -41,7 +41,7 @@ class CheckQuestion:
     passed: int
     of: int
     wrong: tuple[str, int] | None
-    decided: str = ""
+    decided: str | None = None
 
     @property
     def share(self) -> float | None:
@@ -107,11 +107,11 @@ def check_questions(study: Study) -> list[CheckQuestion]:
     for question, choice, answer, number in answers:
         counted[question].append((Response(choice=choice, answer=answer), number))
     decided = _changed_decisions(listed)
-    lines = [_check_question(each, counted[each.pk], decided.get(each.pk, "")) for each in listed]
+    lines = [_check_question(each, counted[each.pk], decided.get(each.pk)) for each in listed]
     return sorted(lines, key=lambda line: (line.interval is None, (line.interval or (0, 0))[1], line.question.pk))
 
 
-def _check_question(question: Question, given: Iterable[tuple[Response, int]], decided: str) -> CheckQuestion:
+def _check_question(question: Question, given: Iterable[tuple[Response, int]], decided: str | None) -> CheckQuestion:
     """Return `question` with its results. given: its different answers, and how often each was given."""
     passed = failed = 0
     wrong = Counter[str]()
@@ -127,7 +127,8 @@ def _check_question(question: Question, given: Iterable[tuple[Response, int]], d
 
 
 def _changed_decisions(questions: Sequence[Question]) -> dict[int, str]:
-    """Return gold question -> what is decided by now about the question it was copied from, if that has changed."""
+    """Return gold question -> what is decided by now about the question it was copied from, if that has changed; "" if
+    nothing is."""
     copied = {each.source_id: each for each in questions if each.check_type == Check.GOLD and each.source_id}
     found = {}
     for decision in Decision.objects.filter(question__in=copied).select_related("question"):
@@ -135,7 +136,7 @@ def _changed_decisions(questions: Sequence[Question]) -> dict[int, str]:
         accepted = decision.winner if decision.state == Decision.State.ACCEPTED else ""
         now = "" if decision.question.undone_at else decision.settled_choice or accepted
         if now != gold.right:
-            found[gold.pk] = answer_name(gold, Response(choice=now, answer=now)) if now else "nothing"
+            found[gold.pk] = answer_name(gold, Response(choice=now, answer=now)) if now else ""
     return found
 
 
