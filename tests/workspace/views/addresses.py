@@ -140,8 +140,7 @@ PRIVATE = {
     "/studies/birds/birds-step-3/flags/": all_alike(LOOK),
     # Without a flag.
     "/projects/birds/flags/1/": {**all_alike((FINE, 409)), "viewer": (FINE, 403)},
-    # Without a reason, the evidence is one.
-    "/projects/birds/flags/1/exclude/": changing((FINE, ELSEWHERE)),
+    "/projects/birds/flags/1/exclude/": changing((FINE, 409)),
     "/projects/birds/flags/1/undo/": changing((NOT_ALLOWED, 409)),
     "/studies/birds/birds-step-3/disagreements/": all_alike(LOOK),
     "/studies/birds/birds-step-3/disagreements/1/settle/": changing((NOT_ALLOWED, 409)),
