@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
@@ -29,6 +28,7 @@ from studies.wording import format_count
 from tests.annotation.test_responses import send
 from tests.annotation.test_work_pages import page_of
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study, make_person
+from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
 OLD, NEW = "# Your part\n\nMay we?", "# Your part\n\nMay we, until 2030?"
@@ -41,13 +41,6 @@ def asked(**design: Any) -> Study:
 
 def amend(study: Study, *, text: str = NEW, reason: str = "Amendment 2", ask_again: bool = False) -> ConsentVersion:
     return amend_consent(study=study, text=text, reason=reason, ask_again=ask_again, by=TESTS, now=NOON).version
-
-
-def in_own_connection(call: Callable[[], object]) -> None:
-    try:
-        call()
-    finally:
-        connection.close()
 
 
 def shown(client: Client, session: Session) -> BeautifulSoup:
@@ -201,7 +194,7 @@ def test_a_text_that_changes_while_somebody_agrees_is_shown_to_them(
 
     def change_after_reading(**about: Any) -> ConsentVersion | None:
         found = stored_version(**about)
-        changed = changing.submit(in_own_connection, partial(amend, study, ask_again=True))
+        changed = changing.submit(at_once, partial(amend, study, ask_again=True))
         # It waits for the session, which is only written when the agreement is stored.
         with pytest.raises(TimeoutError):
             changed.result(timeout=0.5)

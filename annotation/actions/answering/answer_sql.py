@@ -114,8 +114,8 @@ SELECT 1 / ((SELECT count(*) FROM taken) + (SELECT count(*) FROM unchanged) = 1 
   FROM counted LEFT JOIN ({following}) AS following (id, question, kind, content, position) ON true
  ORDER BY following.position
 """
-# Most answers depend on one decision. In a list, PostgreSQL expects ten: a plan for any values then seems to cost more
-# than a new plan for each answer, which takes longer to make than the statement takes to run.
+# Most answers depend on one decision. In a list, PostgreSQL expects ten, so a plan for any values seems dear. It then
+# plans each answer anew, which takes longer than to run the statement.
 _ONE_READ_BEFORE = "decision.question_id = %s AND decision.xmin::text = %s"
 _SEVERAL_READ_BEFORE = """decision.question_id = ANY(string_to_array(%s, ',')::bigint[])
        AND decision.xmin::text = ANY(string_to_array(%s, ','))"""

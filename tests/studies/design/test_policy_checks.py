@@ -173,7 +173,8 @@ def test_precise_questions_cost_the_sessions_that_answer_them(pay: str, bound: s
 
 def test_places_that_open_again_bring_more_sessions() -> None:
     flagged = "{policy: flagged, flagged_above: 0.2, sessions: 11}"
-    read_design(f"{PAID}{SAMPLE}policies: [{flagged}, {{policy: replace_excluded}}]\n")
+    design = read_design(f"{PAID}{SAMPLE}policies: [{flagged}, {{policy: replace_excluded}}]\n")
+    assert [entry.policy for entry in design.policies] == ["flagged", "replace_excluded"]
 
 
 @pytest.mark.parametrize(
