@@ -50,6 +50,8 @@ SURVEY_SIZE, CHECKS, ANSWERS = 50, 5, 2
 FOLDS, RESAMPLES = 5, 500
 # No repeat stands before it, and its pages have numbers of two digits.
 LEAST_PLACE = 11
+# How many ordinary questions a repeat is compared with.
+NEAREST = 4
 DESIGN = """\
 study: {study}
 title: Pick the image that fits the description
@@ -312,7 +314,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     others = [row for row in rows if row["check"] != "repeat"]
     compare(others, np.array([row["check"] == "gold" for row in others]), names=names, title="gold questions")
     # A repeat shows again what the same person saw before, and stands later; it must look like that question. Pages say
-    # how many questions were answered: only places with as many digits and questions ahead are compared.
+    # how many questions were answered: only places with as many digits and questions ahead are compared, and each
+    # repeat with others at places like its own.
     met = {"place", "questions ahead", "times met", "spread of places", "mean place"}
     most = max(row["questions ahead"] for row in rows)
     others = [
@@ -320,8 +323,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for row in rows
         if row["check"] != "gold" and row["place"] > LEAST_PLACE and row["questions ahead"] == most
     ]
+    others = at_like_places(others)
     names = [name for name in names if name not in met]
     compare(others, np.array([row["check"] == "repeat" for row in others]), names=names, title="repeats")
+
+
+def at_like_places(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return all repeats and, for each, the ordinary questions at the nearest places that no other repeat has."""
+    repeats = [row for row in rows if row["check"] == "repeat"]
+    free = [row for row in rows if row["check"] != "repeat"]
+    # Of equally near ones, not those of the first sessions, which have the smallest numbers.
+    random.Random(1).shuffle(free)
+    found = list(repeats)
+    for _ in range(NEAREST):
+        for repeat in repeats:
+            nearest = min(free, key=lambda row: abs(row["place"] - repeat["place"]))
+            free.remove(nearest)
+            found.append(nearest)
+    return found
 
 
 def observe_study(surveys: int) -> list[dict[str, Any]]:

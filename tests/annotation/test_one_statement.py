@@ -110,6 +110,40 @@ def test_answers_to_checks_run_the_same_statements(answers: int) -> None:
     assert Response.objects.checks().exists()
 
 
+def test_an_answer_to_a_check_writes_a_decision_as_it_is_and_no_other(meanwhile: Any) -> None:
+    """So that it takes as long as another answer. If somebody decides that question meanwhile, their decision stays."""
+    project = make_project()
+    for number in range(34):
+        make_instance(project, f"vase-{number}")
+    study = launch_study(project, instances=34, answers=2, checks=CHECKS)
+    ann, ben = (arrive_at_work(study, name) for name in PEOPLE[:2])
+    slots = list(ann.seats.get().slots.order_by("position"))
+    ordinary, check = (next(slot for slot in slots if slot.is_check is wanted) for wanted in (False, True))
+    before = {row["question_id"]: row for row in versions()}
+    send(ann, check)
+    after = {row["question_id"]: row for row in versions()}
+    written = [question for question, row in after.items() if row["xmin"] != before[question]["xmin"]]
+    assert written == [ordinary.question_id]
+    assert [row | {"xmin": ""} for row in after.values()] == [row | {"xmin": ""} for row in before.values()]
+
+    another = next(slot for slot in slots if slot.is_check and slot != check)
+    stored = meanwhile(lambda: send(ben, first_slot(ben, question=ordinary.question_id)))
+    send(ann, another)
+    # Ben's answer came before Ann's first attempt, which stored nothing.
+    assert stored == [True, False, True]
+    assert Decision.objects.get(question=ordinary.question_id).answers == 1
+    assert Response.objects.checks().count() == 2
+    check_decisions(study)
+
+
+def versions() -> list[dict[str, Any]]:
+    """Return all decisions, with the transaction that wrote each."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT xmin::text, * FROM annotation_decision ORDER BY question_id")
+        names = [column.name for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
 @pytest.mark.parametrize("is_written", [False, True])
 def test_the_statement_is_not_planned_for_each_answer(is_written: bool) -> None:
     """PostgreSQL plans a prepared statement five times, and then keeps a plan for any values if that costs no more."""

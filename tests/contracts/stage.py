@@ -204,7 +204,9 @@ class Annotator:
     def posts(self, label: str = "") -> dict[str, str]:
         """Return what the question shown is answered with: the answer with `label`, or any."""
         question = self.slot.question
-        kind, dice = get_kind(question.kind), random.Random(f"{self.person}|{question.pk}")
+        # Not by its id, with which every run on PostgreSQL would have other answers.
+        number = Question.objects.filter(study=question.study_id, pk__lte=question.pk).count()
+        kind, dice = get_kind(question.kind), random.Random(f"{self.person}|{number}")
         order = responses.order_for(session=self.session, question=question)
         return dict(kind.simulate(question.content, order, dice=dice, label=label))
 

@@ -41,14 +41,19 @@ SELECT question.id, question.kind, question.content, question."right", question.
    AND session.token = %s AND session.state = 'working' AND slot.part <= session.part_begun
 """
 # The version of a row is its xmin: the transaction that wrote it. Selects `counts` of annotation/models/responses.py.
+# For a check, reads the decision on the first question of its seat that is no check: see `kept` below.
 _RELATED = """
        session.xmin::text,
-       (SELECT jsonb_agg(jsonb_build_array(related.id, decision.xmin::text, (
+       (SELECT jsonb_agg(jsonb_build_array(related.id, decision.question_id, decision.xmin::text, (
                   SELECT jsonb_agg(jsonb_build_array(given.choice, given.answer) ORDER BY given.received_at, given.id)
                     FROM annotation_response given
                    WHERE given.question_id = related.id AND given.is_current AND given.slot_id IS NOT NULL
                      AND given.left_out = '' AND NOT given.is_check)))
-          FROM studies_question related LEFT JOIN annotation_decision decision ON decision.question_id = related.id
+          FROM studies_question related LEFT JOIN annotation_decision decision
+            ON decision.question_id = CASE WHEN slot.is_check AND related.id = question.id
+                 THEN (SELECT first.question_id FROM annotation_slot first
+                        WHERE first.seat_id = slot.seat_id AND NOT first.is_check ORDER BY first.position LIMIT 1)
+                 ELSE related.id END
          WHERE related.instance_id = question.instance_id AND related.study_id = question.study_id
            AND (related.id = question.id
                 OR (related.kind = question.kind AND related.kind = ANY(string_to_array(%s, ',')))))
@@ -90,6 +95,8 @@ _MOST_LEFT_OUT = 4
 # Counts, takes the slot, stores and decides, each only if the step before had an effect, and returns the next
 # questions. A row that somebody else is changing is waited for, and no longer has the version that was read. If the
 # session has changed, nothing happens; if the slot or a decision has, a division by zero rolls everything back.
+# A check decides nothing, and would be stored sooner than other answers, which people could measure. So for a check,
+# `kept` writes another decision as it is.
 _STORE_IN_ONE_STATEMENT = """
 WITH counted AS (
     UPDATE annotation_session SET questions_answered = questions_answered + 1, last_seen_at = %s
@@ -108,6 +115,9 @@ WITH counted AS (
 ), decided AS (
     UPDATE annotation_decision SET {decision} FROM unchanged
      WHERE annotation_decision.question_id = unchanged.question_id AND unchanged.question_id = %s
+), kept AS (
+    UPDATE annotation_decision SET answers = answers FROM unchanged
+     WHERE annotation_decision.question_id = unchanged.question_id AND unchanged.question_id = %s
 ){draft}
 SELECT 1 / ((SELECT count(*) FROM taken) + (SELECT count(*) FROM unchanged) = 1 + %s)::int,
        following.id, following.question, following.kind, following.content
@@ -125,9 +135,14 @@ _DISCARD_DRAFT = """, discarded AS (
 
 
 class RelatedQuestion(NamedTuple):
-    """A question, the version of its decision (None for a check) and label and answer of those that count, in order."""
+    """A question, with label and answer of those that count, in order, and the version of a decision.
+
+    decided: the question that the decision is on. For a check, it is an ordinary question of the same seat; None, like
+    the version, if there is none.
+    """
 
     question: int
+    decided: int | None
     version: str | None
     answers: Sequence[tuple[str, Any]]
 
@@ -226,7 +241,7 @@ def question_state(slot: int, *, token: str) -> QuestionState | None:
     if begun is not None and begun.tzinfo is None:
         # SQLite has no time zones: all its times are UTC.
         begun = begun.replace(tzinfo=UTC)
-    about = [RelatedQuestion(pk, of_decision, given or ()) for pk, of_decision, given in json.loads(related or "[]")]
+    about = [RelatedQuestion(*ids, version, given or ()) for *ids, version, given in json.loads(related or "[]")]
     return QuestionState(*(question, kind, json.loads(content), *others, begun, version, about))
 
 
@@ -302,11 +317,12 @@ def store_in_one_statement(
     the response, foreign keys by their column names; the others get their defaults.
     """
     slot = columns["slot_id"]
-    versions = {str(each.question): each.version for each in asked.related if each.version}
-    # A check has no decision, and no question has the number 0.
+    versions = {str(each.decided): each.version for each in asked.related if each.version}
+    # No question has the number 0.
     read_before = [",".join(versions) or "0", ",".join(versions.values())]
+    kept = next((each.decided for each in asked.related if each.question == asked.question), 0) if asked.is_check else 0
     values = [_time(now), asked.session, asked.version, slot, *read_before]
-    values += [*_values(columns), *_decision(decided), asked.question, len(versions)]
+    values += [*_values(columns), *_decision(decided), asked.question, kept or 0, len(versions)]
     values += _next(asked.seat, asked.annotator, asked.part_begun, [slot, *prefetch.held])
     try:
         # In an outer transaction, a failed statement would break that transaction without a savepoint.
