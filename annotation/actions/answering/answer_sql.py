@@ -241,7 +241,10 @@ def question_state(slot: int, *, token: str) -> QuestionState | None:
     if begun is not None and begun.tzinfo is None:
         # SQLite has no time zones: all its times are UTC.
         begun = begun.replace(tzinfo=UTC)
-    about = [RelatedQuestion(*ids, version, given or ()) for *ids, version, given in json.loads(related or "[]")]
+    about = [
+        RelatedQuestion(pk, decided, of_decision, given or ())
+        for pk, decided, of_decision, given in json.loads(related or "[]")
+    ]
     return QuestionState(*(question, kind, json.loads(content), *others, begun, version, about))
 
 
