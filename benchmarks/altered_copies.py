@@ -30,6 +30,7 @@ from training.frames import without_frame
 from training.leaks import NEAR_CAPTION, NEAR_IMAGE, SAME_CAPTION, Item, LeakCheck, Protected
 from training.near_captions import TWO_FROM
 from training.near_crops import NearCrops, Pixels, small_pixels
+from training.source_ids import source_ids
 
 EMBEDDING = ColourAndGradient()
 SIZES = (0.95, 0.9, 0.8, 0.75, 0.7, 0.65, 0.6)
@@ -184,10 +185,14 @@ def _saved(picture: Image.Image) -> Image.Image:
 def captions_found(folder: Path) -> Mapping[str, str]:
     """Return change -> how many of SugarCrepe's captions are found when they are changed so; and of other photos."""
     held: dict[str, list[str]] = {}
+    rows: list[Item] = []
     for file in sorted((folder / "sugarcrepe").glob("*.json")):
-        for case in json.loads(file.read_text(encoding="utf-8")).values():
-            held.setdefault(case["filename"], []).extend([case["caption"], case["negative_caption"]])
-    protected = Protected(Item(name, captions) for name, captions in held.items())
+        for key, case in json.loads(file.read_text(encoding="utf-8")).items():
+            captions = [case["caption"], case["negative_caption"]]
+            held.setdefault(case["filename"], []).extend(captions)
+            # As instances of a project: a row each, several of one photo.
+            rows.append(Item(f"{file.stem}/{key}", captions, sources=source_ids([case["filename"]]), of="sugarcrepe"))
+    protected = Protected(rows)
     dice = Random(1)
     every = [words_of(caption) for captions in held.values() for caption in captions]
     some = [words for words in dice.sample(every, 2 * CAPTIONS) if len(words) > 6][:CAPTIONS]

@@ -145,6 +145,16 @@ def _reading() -> Iterator[None]:
         _reads_replica.reset(before)
 
 
+@contextmanager
+def reading_primary() -> Iterator[None]:
+    """Read the primary inside, in a view that reads the replica."""
+    before = _reads_replica.set(False)
+    try:
+        yield
+    finally:
+        _reads_replica.reset(before)
+
+
 def _is_there() -> bool:
     return REPLICA in connections.databases and time.monotonic() >= _away_until
 

@@ -34,7 +34,7 @@ from training.near_crops import NearCrops, Pixels
 from training.near_images import NearImages
 
 # A change of what leaks gets the next.
-VERSION = "4"
+VERSION = "5"
 SAME_IMAGE, NEAR_IMAGE = "same image", "near image"
 SAME_CAPTION, NEAR_CAPTION = "same caption", "near caption"
 SAME_SOURCE = "same source"
@@ -82,13 +82,15 @@ class Item:
     """A training example or something protected. `name`: what the report calls it.
 
     `images`: SHA-256 of their bytes. `sources`: ids of what it was made from, equal for the same thing only, such as
-    `coco:219578` (`training.source_ids`) or `instance:PROJECT/KEY`.
+    `coco:219578` (`training.source_ids`) or `instance:PROJECT/KEY`. `of`: the project, release or known test set that
+    it is from; captions of each may follow a template.
     """
 
     name: str
     captions: Sequence[str] = ()
     images: Sequence[str] = ()
     sources: Sequence[str] = ()
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +117,11 @@ class LeakReport:
     `pairs`: the first ones of each kind. `protected`: how many items are protected; `protected_images`: with how many
     vectors images were compared. `images_not_compared`: images of examples that have no vector, though there are some
     to compare it with; only their files were compared. `captions_too_short`, `captions_too_common`: captions of
-    protected items that do not count. `captions_alike`: how many of them are a word from one of another item, if these
-    are so many that captions with a changed word were not looked for; else 0. `captions_two_alike`: the same of two
-    words, of a sample. `protected_parts`: of how many protected images parts were looked for; None in reports from
-    before that. `finds_altered`: whether altered images were found at all; None in reports that do not say.
+    protected items that do not count. `captions_alike`: how many of them are a word from one about other images, in
+    projects and test sets where these are so many that captions with a changed word were not looked for.
+    `captions_two_alike`: the same of two words, of a sample. `protected_parts`: of how many protected images parts were
+    looked for; None in reports from before that. `finds_altered`: whether altered images were found at all; None in
+    reports that do not say.
     """
 
     examples: int
@@ -150,12 +153,13 @@ class LeakReport:
             found = [FOUND, NOT_FOUND]
         if self.captions_alike:
             found.append(
-                f"The protected captions follow a template: {self.captions_alike:,} differ by one word from a caption "
-                "of another item. So captions with a word replaced, or in another order, were not looked for."
+                f"{self.captions_alike:,} protected captions follow a template: in their project or test set, too many "
+                "differ by one word from captions about other images. So captions that differ from these by a word, "
+                "or are in another order, were not looked for."
             )
-        elif self.captions_two_alike:
+        if self.captions_two_alike:
             found.append(
-                "Many protected captions differ by two words from a caption of another item. So captions with two "
+                "Many protected captions differ by two words from captions about other images. So captions with two "
                 "words replaced were not looked for."
             )
         if finds_altered and self.protected_parts < self.protected_images:
@@ -198,27 +202,31 @@ class Protected:
         self.count, self.near_below = 0, near_below
         self.by_image: dict[str, str] = {}
         self.by_source: dict[str, str] = {}
-        owners: dict[str, str] = {}
-        pictures: dict[str, set[str]] = defaultdict(set)
-        for item in items:
+        items = list(items)
+        first: dict[str, tuple[str, str]] = {}
+        owners: dict[str, set[int]] = defaultdict(set)
+        pictured: dict[str, set[int]] = defaultdict(set)
+        for item, thing in zip(items, _things(items), strict=True):
             self.count += 1
             for image in item.images:
                 self.by_image.setdefault(image, item.name)
             for source in item.sources:
                 self.by_source.setdefault(source, item.name)
-            picture = next(iter((*item.images, *item.sources)), "")
             for caption in item.captions:
                 words = comparable(caption)
-                owners.setdefault(words, item.name)
-                if picture:
-                    pictures[words].add(picture)
-        short = {words for words in owners if len(words.split()) < LEAST_WORDS}
-        common = {words for words in owners if len(pictures[words]) > MOST_IMAGES} - short
+                first.setdefault(words, (item.name, item.of))
+                owners[words].add(thing)
+                if item.images or item.sources:
+                    pictured[words].add(thing)
+        short = {words for words in first if len(words.split()) < LEAST_WORDS}
+        common = {words for words in first if len(pictured[words]) > MOST_IMAGES} - short
         self.captions_too_short, self.captions_too_common = len(short), len(common)
-        self.by_caption = {words: name for words, name in owners.items() if words not in short | common}
-        self._captions = list(self.by_caption)
+        self._captions = [words for words in first if words not in short | common]
+        self.by_caption = {words: first[words][0] for words in self._captions}
         self._near_captions = NearCaptions(self._captions)
-        self._changed_captions = ChangedCaptions(self._captions, list(self.by_caption.values()))
+        self._changed_captions = ChangedCaptions(
+            self._captions, [owners[words] for words in self._captions], [first[words][1] for words in self._captions]
+        )
         self._images = list(images)
         self._alterations, self._crops = alterations, crops
         self._as_is: list[tuple[Sequence[str], NearImages]] = []
@@ -241,9 +249,8 @@ class Protected:
 
     @property
     def captions_alike(self) -> int:
-        """How many captions are a word from one of another item, if these are too many to look for such leaks."""
-        changed = self._changed_captions
-        return changed.alike if changed.is_template else 0
+        """How many captions are a word from one about another thing, in sets where these are too many to look for."""
+        return self._changed_captions.alike
 
     @property
     def captions_two_alike(self) -> int:
@@ -310,6 +317,29 @@ class Protected:
                     if nearest is not None:
                         found[place] = nearest
         return found
+
+
+def _things(items: Sequence[Item]) -> Sequence[int]:
+    """Return, for each item, the number of the thing that it is about.
+
+    Items are about one thing if they share an image or a source, directly or through others: the rows of one photo in a
+    test set, for instance, or an instance and its row of a release.
+    """
+    # Imported here, because SciPy's graphs load more than the pages of the site need.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    numbers: dict[str, int] = {}
+    shared = [
+        (row, numbers.setdefault(each, len(numbers)))
+        for row, item in enumerate(items)
+        for each in (*item.images, *item.sources)
+    ]
+    rows, columns = [row for row, _ in shared], [len(items) + column for _, column in shared]
+    size = len(items) + len(numbers)
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
+    things: list[int] = connected_components(graph, directed=False)[1][: len(items)].tolist()
+    return things
 
 
 class LeakCheck:

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from predictions.feeder import OpenPicture
 from predictions.scorers.batches import in_batches
-from predictions.scorers.torch_models import digest_of_weights, usual_batch
+from predictions.scorers.torch_models import digest_of_weights, report_short_memory, usual_batch
 from training.batches import Batch, LoadedBatch, read_batches
 from training.checkpoints import BEST, CHECKPOINT, RESULT, read_file, remove_file, write_file, write_json
 from training.errors import CannotTrain, TrainingCancelled
@@ -73,8 +73,8 @@ def train(
 
     examples, validation: all that the recipe accepts are used; a `training.examples.ExampleFile` is read as needed.
     Validation may be empty: then the model after the last step is the result. `report` is called often, from this
-    thread. What an interrupted training left in `folder` is taken up. Raises CannotTrain, TrainingCancelled, and errors
-    of the source of images; the last checkpoint stays.
+    thread. What an interrupted training left in `folder` is taken up. Raises CannotTrain, TrainingCancelled,
+    OutOfMemory, and errors of the source of images; the last checkpoint stays.
     """
     recipe = recipe_of(plan)
     if not plan.name or Path(plan.name).name != plan.name:
@@ -83,7 +83,7 @@ def train(
     identity = _identity(plan, recipe, examples, validation)
     if (done := _finished(folder, identity)) is not None:
         return done
-    with _same_from(plan.seed):
+    with _same_from(plan.seed), report_short_memory():
         here, device = processes_here()
         trainable = recipe.load(plan.base, plan.seed, plan.device or device)
         identity[BASE_WEIGHTS] = trainable.towers.identity.weights
@@ -228,7 +228,8 @@ class _Run:
             self._validate()
 
     def _validate(self) -> None:
-        """Score the validation set; keep the model if none before was better. Raises TrainingCancelled."""
+        """Score the validation set; keep the model if none before was better. Raises CannotTrain, TrainingCancelled."""
+        self._check_weights()
         right = total = read = 0
         size = usual_batch(self.stepper.device)
         batches = (self.trainable.validation_batch(some) for some in in_batches(self.validation, size))

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from math import ceil
 from typing import Any
 
@@ -14,8 +15,8 @@ from making.texts import comparable, words_of
 # added at the end. Of each, 99 to 100 % are near. With one word replaced, 22 % are; `ChangedCaptions` finds those.
 # The filter `near_duplicates` compares pairs of words at the same threshold, which finds 0 to 38 % of these changes.
 NEAR_AT_LEAST = 0.8
-# Captions one word apart count only if at most this share of the known captions is so near to one of another item. More
-# follow a template, such as "a red ball left of a blue cube", and then a caption says little of the image it is about.
+# Captions one word apart count only if at most this share of the captions of their set is so near to one about another
+# thing. More follow a template, such as "a red ball left of a blue cube", and then a caption says little of its image.
 MOST_ALIKE = 0.05
 # As few may be alike by chance.
 _FEW = 4
@@ -106,31 +107,41 @@ class ChangedCaptions:
 
     Of captions of `TWO_FROM` words or more, also those with two words replaced.
 
-    captions: each with the item that it is of in `owners`. `alike`: how many of them are a word from one of another
-    item; if these are too many, the captions follow a template, and none is found. `two_alike`: of a
-    sample, those that are two words from one of another item, if these are too many; then such are not found; else 0.
+    captions: each with its `owners`, the things that it is about, and with its set in `sets`. `alike`: how many of them
+    are a word from one about other things, in sets where these are too many. The captions of such a set follow a
+    template, and none of them is found. `two_alike`: of a sample of the others, those that are two words from one about
+    other things, if these are too many; then such are not found; else 0.
     """
 
-    def __init__(self, captions: Sequence[str], owners: Sequence[str]) -> None:
+    def __init__(self, captions: Sequence[str], owners: Sequence[AbstractSet[int]], sets: Sequence[str]) -> None:
         self._captions = captions
-        self._two = _TwoReplaced(captions, owners)
-        self.two_alike = self._two.alike
-        self._places: dict[int, int] = {}
-        owners_of: dict[int, set[str]] = defaultdict(set)
+        first: dict[int, int] = {}
+        of_several = set[int]()
         for place, caption in enumerate(captions):
             for key in _keys(caption):
-                self._places.setdefault(key, place)
-                owners_of[key].add(owners[place])
-        self.alike = sum(any(len(owners_of[key]) > 1 for key in _keys(caption)) for caption in captions)
-        self.is_template = self.alike > max(_FEW, MOST_ALIKE * len(captions))
+                if owners[first.setdefault(key, place)].isdisjoint(owners[place]):
+                    of_several.add(key)
+        counts = Counter(sets)
+        alike = Counter(
+            name for name, caption in zip(sets, captions, strict=True) if not of_several.isdisjoint(_keys(caption))
+        )
+        templates = {name for name in alike if alike[name] > max(_FEW, MOST_ALIKE * counts[name])}
+        self.alike = sum(alike[name] for name in templates)
+        others = [place for place, name in enumerate(sets) if name not in templates]
+        self._places = first
+        if templates:
+            self._places = {}
+            for place in others:
+                for key in _keys(captions[place]):
+                    self._places.setdefault(key, place)
+        self._two = _TwoReplaced(captions, owners, others)
+        self.two_alike = self._two.alike
 
     def nearest(self, captions: Sequence[str]) -> dict[int, tuple[float, int]]:
         """Return place of a caption -> similarity and place of one of the index that has nearly the same words.
 
         The similarity is that of groups of three characters, as of `NearCaptions`.
         """
-        if self.is_template:
-            return {}
         found = {}
         for place, caption in enumerate(captions):
             other = next((self._places[key] for key in _keys(caption) if key in self._places), None)
@@ -145,25 +156,23 @@ class ChangedCaptions:
 class _TwoReplaced:
     """Finds captions that differ in two words from another one of as many words, at least `TWO_FROM`.
 
-    `alike`: of a sample, how many are so near to one of another item, if these are too many; then none is found. Else
-    0.
+    places: of those that are to be found. `alike`: of a sample, how many are so near to one about other things, if
+    these are too many; then none is found. Else 0.
     """
 
-    def __init__(self, captions: Sequence[str], owners: Sequence[str]) -> None:
+    def __init__(self, captions: Sequence[str], owners: Sequence[AbstractSet[int]], places: Sequence[int]) -> None:
         self._number: dict[str, int] = {}
         rows: dict[int, list[list[int]]] = defaultdict(list)
-        places: dict[int, list[int]] = defaultdict(list)
-        for place, caption in enumerate(captions):
-            if len(words := words_of(caption)) >= TWO_FROM:
+        by_length: dict[int, list[int]] = defaultdict(list)
+        for place in places:
+            if len(words := words_of(captions[place])) >= TWO_FROM:
                 rows[len(words)].append([self._number.setdefault(word, len(self._number)) for word in words])
-                places[len(words)].append(place)
+                by_length[len(words)].append(place)
         self._rows = {length: np.array(some, np.int32) for length, some in rows.items()}
-        self._places = places
-        sample = captions[:: max(1, len(captions) // _SAMPLED)]
-        of_sample = owners[:: max(1, len(captions) // _SAMPLED)]
+        self._places = by_length
+        sample = places[:: max(1, len(places) // _SAMPLED)]
         alike = sum(
-            any(owners[other] != owner for other in self._near(caption))
-            for caption, owner in zip(sample, of_sample, strict=True)
+            any(owners[other].isdisjoint(owners[place]) for other in self._near(captions[place])) for place in sample
         )
         self.alike = alike if alike > max(_FEW, MOST_ALIKE * len(sample)) else 0
 

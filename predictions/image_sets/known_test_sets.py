@@ -70,25 +70,39 @@ def _read_set(path: Path, embedding: str) -> KnownSet:
 
 
 def _embed_pictures(folder: Path, kept: Path, embedding: Embedding, progress: Callable[[], None]) -> KnownSet:
+    """Return the vectors of a folder's images, computed where a file is new, has changed or could not be read before.
+
+    An image that cannot be read gets a row of zeros, which is far from every vector.
+    """
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in PICTURES)
     names = [path.relative_to(folder).as_posix() for path in files]
+    stamps = [f"{status.st_size} {status.st_mtime_ns}" for status in map(Path.stat, files)]
     file = kept / f"{folder.name}.npz"
-    if file.exists():
-        try:
-            known = _read_set(file, embedding.name)
-        except UnusableSet:
-            known = None
-        # Unreadable images get a row of zeros, which is far from every vector.
-        if known is not None and known.pictures == names:
-            return KnownSet(folder.name, names, known.vectors)
-    rows: list[Vectors] = []
-    for batch in in_batches(zip(names, files, strict=True), BATCH):
+    rows = _kept_rows(file, embedding.name)
+    known = list(zip(names, stamps, strict=True))
+    missing = [(name, path) for each, name, path in zip(known, names, files, strict=True) if each not in rows]
+    stamp_of = dict(known)
+    for batch in in_batches(missing, BATCH):
         pictures, _ = open_pictures(dict(batch))
-        made = embedding.embed(list(pictures.values()))
-        found = dict(zip(pictures, made, strict=True))
-        rows += [found.get(name, np.zeros(made.shape[1], np.float32)) for name, _ in batch]
+        made = embedding.embed(list(pictures.values())) if pictures else ()
+        rows |= {(name, stamp_of[name]): row for name, row in zip(pictures, made, strict=True)}
         progress()
-    vectors = np.stack(rows) if rows else embedding.embed([])
-    kept.mkdir(parents=True, exist_ok=True)
-    put_arrays(file, {"names": np.array(names, str), "vectors": vectors, "embedding": np.array(embedding.name)})
+    none = np.zeros_like(next(iter(rows.values()))) if rows else np.zeros(embedding.embed([]).shape[1], np.float32)
+    vectors = np.stack([rows.get(each, none) for each in known]) if known else embedding.embed([])
+    if missing or not file.exists():
+        kept.mkdir(parents=True, exist_ok=True)
+        arrays = {"names": np.array(names, str), "vectors": vectors, "embedding": np.array(embedding.name)}
+        put_arrays(file, arrays | {"stamps": np.array(stamps, str)})
     return KnownSet(folder.name, names, vectors)
+
+
+def _kept_rows(file: Path, embedding: str) -> dict[tuple[str, str], Vectors]:
+    """Return (name, size and time of change) -> the vector that was stored of an image, but for unreadable ones."""
+    try:
+        known = _read_set(file, embedding)
+        with np.load(file) as stored:
+            stamps = stored["stamps"].tolist()
+    except (UnusableSet, OSError, KeyError):
+        return {}
+    rows = zip(known.pictures, stamps, known.vectors, strict=True)
+    return {(name, stamp): row for name, stamp, row in rows if row.any()}

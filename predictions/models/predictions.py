@@ -61,8 +61,8 @@ class ModelQuerySet(models.QuerySet["Model"]):
         """Return the project's model with this `name`, `version` and `weights`; create it if there is none."""
         if (found := self.filter(project=project, **identity).first()) is not None:
             return found
-        trained = TrainedWeights.objects.filter(project=project, weights=identity.get("weights") or None)
-        defaults = {"created_at": now, "is_trained_here": trained.exists()}
+        is_trained_here = TrainedWeights.objects.were_trained_on(project, weights=identity.get("weights", ""))
+        defaults = {"created_at": now, "is_trained_here": is_trained_here}
         return self.get_or_create(project=project, **identity, defaults=defaults)[0]
 
     def get_or_create_computed(

@@ -5,6 +5,20 @@ from django.db import models
 from studies.models import Project
 
 
+class TrainedWeightsQuerySet(models.QuerySet["TrainedWeights"]):
+    def were_trained_on(self, project: Project, *, weights: str) -> bool:
+        """Whether `weights`, or those that their training began with, were trained on data of a project."""
+        found = list(self.filter(weights=weights)) if weights else []
+        known = set[str]()
+        while found:
+            if any(row.project_id == project.pk for row in found):
+                return True
+            bases = {row.details.get("base", "") for row in found} - known
+            known |= bases
+            found = list(self.filter(spec__in=bases))
+        return False
+
+
 class TrainedWeights(models.Model):
     """Weights that were trained on data of a project, which marks every model of the project that has them.
 
@@ -19,6 +33,8 @@ class TrainedWeights(models.Model):
     )
     trained_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True, blank=True, help_text="When their file was; the mark stays.")
+
+    objects = TrainedWeightsQuerySet.as_manager()
 
     class Meta:
         ordering = ("trained_at", "id")

@@ -37,6 +37,7 @@ from results.queries.studies.navigation import FrameNumbers
 from results.queries.studies.overview import CardNumbers, Totals, count_totals, read_answers, read_spending
 from results.queries.studies.progress import paid_sessions, study_progress
 from results.queries.studies.questions import question_orders
+from results.replica import reading_primary
 from results.reports.base import Chart, Report, Table
 from results.reports.build import report_of, report_of_study
 from results.reports.cards import StudyAnswers
@@ -98,7 +99,9 @@ def takes_long_to_count(project: Project, answers: int) -> bool:
 def look_up(*, page: Page, project: Project, study: Study | None = None, now: datetime) -> CachedStatistics:
     """Return the stored statistics of a page, with the job to enqueue if they need an update."""
     kept, _ = KeptNumbers.objects.get_or_create(page=page, study=study, project=project)
-    is_current = kept.as_of is not None and kept.fingerprint == _fingerprint(page, project, study)
+    # Jobs compute from the primary: beside a replica that is behind, what they store would look old.
+    with reading_primary():
+        is_current = kept.as_of is not None and kept.fingerprint == _fingerprint(page, project, study)
     failed = None if is_current else _failed_job(kept)
     times = (kept.as_of, failed.finished_at if failed else None)
     to_send = None

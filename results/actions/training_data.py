@@ -1,5 +1,6 @@
 """The data of training runs: accepted items of a project or a release become files of examples, checked for leaks."""
 
+import errno
 import hashlib
 import shutil
 import tempfile
@@ -39,6 +40,7 @@ from training.recipes import Recipe, get_recipe
 from training.splits import FOR_TRAINING, FOR_VALIDATION
 from training.tasks import send_order
 
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 # Percent of the examples that are held out for validation where the data have no split for it.
 HELD_OUT_PERCENT = 10
 HELD_OUT = "held out"
@@ -148,6 +150,13 @@ def _prepare(job: RunningJob) -> None:
             files = {part: _store(run, file) for part, file in parts.write().items()}
     except CannotTrain as error:
         raise Failed(str(error)) from error
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        raise Failed(
+            "The disk of the server is full, so the examples were not stored. Ask your administrator to make room, "
+            "then resume."
+        ) from error
     try:
         with transaction.atomic():
             job.check()
@@ -205,7 +214,7 @@ def released_items(project: Project, usable: Collection[str]) -> Iterator[Item]:
                 if split not in usable or not (split or is_own):
                     name = OTHER_TEST_SET if split else without_splits
                     name = f"release {release.name}: {row.name}" if is_own else name
-                    yield item_of(row, name, instance_id(slug, row.key))
+                    yield item_of(row, name, instance_id(slug, row.key), slug)
         except OSError as error:
             raise CannotTrain(
                 f"The storage has lost the rows of {named}, so nobody can tell whether its test set leaks. Restore the "
@@ -283,7 +292,7 @@ class _Parts:
         project = self._run.project.slug
         counts = self._counts if part == TRAINING else Counter()
         for example, row in _examples(self._read(), self._recipe, splits, counts):
-            yield example, item_of(row, row.name, instance_id(project, row.key))
+            yield example, item_of(row, row.name, instance_id(project, row.key), project)
 
     def _read(self) -> Iterator[AcceptedInstance]:
         """Yield the accepted items, and report how many were read."""
@@ -320,7 +329,7 @@ def _store(run: TrainingRun, part: WrittenPart) -> ExamplesFile:
 
 def _note_end(job: Job) -> None:
     error = job.error if job.state == JobState.FAILED else ""
-    note_unprepared(run_id=job.arguments["run"], error=error, now=timezone.now())
+    note_unprepared(run_id=job.arguments["run"], job=job, error=error, now=timezone.now())
 
 
 TRAINING_DATA = Work(

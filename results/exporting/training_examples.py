@@ -40,7 +40,7 @@ def _description(row: AcceptedInstance) -> Example | None:
     return Example(row.name, images, (text,), images.index(target), row.type, row.subtype, row.type == VIDEO)
 
 
-def item_of(row: AcceptedInstance, name: str, instance: str) -> Item:
+def item_of(row: AcceptedInstance, name: str, instance: str, project: str) -> Item:
     """Return what a check for leaks compares of an accepted item. `instance`: the id of its instance among sources."""
     names = (each for image in row.images for each in (image.filename, image.source))
     return Item(
@@ -48,4 +48,5 @@ def item_of(row: AcceptedInstance, name: str, instance: str) -> Item:
         [caption for caption in row.captions.values() if caption],
         [image.sha256 for image in row.images if image.sha256],
         [instance, *source_ids(filter(None, names))],
+        of=project,
     )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,8 +15,12 @@ from pytest_django import DjangoDbBlocker, Settings
 
 import results.replica
 from annotation.models import Response
+from background.models import Job
+from results.actions import cached_statistics
+from results.actions.cached_statistics import make
 from results.actions.exports import write_export
 from results.actions.pseudonyms import name_annotators
+from results.models import KeptNumbers
 from results.replica import REPLICA, Source, read_all
 from studies.actions.projects.tags import tag_instances
 from studies.models import Project, Study
@@ -146,6 +151,22 @@ def test_a_replica_that_is_too_far_behind_is_not_read(site: Site, settings: Sett
     wait_until(lambda: bool(re.fullmatch(TOO_FAR, site.note(PAGE))), seconds=30, why=lambda: site.note(PAGE))
     with answers_read_from(DEFAULT_DB_ALIAS):
         assert answers_on(site) == 4
+
+
+def test_numbers_of_answers_that_the_replica_does_not_have_yet_are_current(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr(cached_statistics, "NEW_AT_MOST_EVERY", timedelta(0))
+    site.replica.run(PAUSE)
+    site.answer("ben")
+    project = site.study.project
+    kept, _ = KeptNumbers.objects.get_or_create(page=KeptNumbers.Page.STUDY_RESULTS, study=site.study, project=project)
+    make(kept=kept, now=NOON)
+    assert re.fullmatch(LATE, site.note(PAGE))
+    assert answers_on(site) == 4
+    # What would compute them again, and change nothing.
+    assert not Job.objects.filter(kind=cached_statistics.KIND).exists()
 
 
 def test_a_replica_that_does_not_answer_costs_no_page(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

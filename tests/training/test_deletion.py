@@ -97,6 +97,21 @@ def test_a_model_that_somebody_needs_stays(project: Project) -> None:
     assert TrainingRun.objects.count() == 2
 
 
+@pytest.mark.parametrize("spec", ["text-only:detector:trained:folder/d.pt", "imagecode:trained:folder/m.pt"])
+def test_a_tower_on_which_a_model_stands_stays(project: Project, spec: str) -> None:
+    run = trained(project)
+    other = make_project("birds")
+    for place, name in ((project, "child"), (other, "secret")):
+        child = waiting_run(place, name=name, base=run.result["spec"])
+        TrainingRun.objects.filter(pk=child.pk).update(state="done", result={"spec": spec}, finished_at=NOON)
+    with pytest.raises(CannotTrain, match="needs this model to answer questions") as refused:
+        delete_run(run=run, by="ana", now=NOON)
+    assert "secret" not in str(refused.value)
+    # Weights of its own need no other ones.
+    TrainingRun.objects.filter(base=run.result["spec"]).update(result={"spec": "open_clip:ViT-B-32/trained:f/c.pt"})
+    delete_run(run=run, by="ana", now=NOON)
+
+
 def test_a_model_that_another_run_trained_too_stays(project: Project) -> None:
     """The same seed gives the same weights."""
     first, second = trained(project), trained(project, name="twin")

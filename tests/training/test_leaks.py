@@ -153,6 +153,38 @@ def test_an_example_with_several_leaks_counts_once_in_each_kind() -> None:
     assert report.pairs[0] == Leak(SAME_IMAGE, "it", "held", "1" * 64)
 
 
+def test_rows_of_one_photo_are_about_one_thing() -> None:
+    """As in a test set whose rows have the same photo and caption, each with a negative caption of its own."""
+    positive = "A brown dog runs over the grass."
+    rows = [
+        Item(str(n), [positive, f"A {each} dog runs over the grass."], ["made".ljust(64, str(n)), "0" * 64])
+        for n, each in enumerate(("white", "black", "small", "large", "young", "old"))
+    ]
+    asked = [Item("same", [positive]), Item("near", ["A brown cat runs over the grass."])]
+    report = find_leaks(asked, Protected(rows))
+    # On one image, the caption says enough, though six rows have it; and they follow no template.
+    assert (report.captions_too_common, report.captions_alike) == (0, 0)
+    assert (report.counts[SAME_CAPTION], report.counts[NEAR_CAPTION], report.leaking) == (1, 1, 2)
+    # Without the photo, the rows are about six images, on which the caption is too often.
+    apart = find_leaks(asked, Protected(replace(row, images=row.images[:1]) for row in rows))
+    assert (apart.captions_too_common, apart.captions_alike, apart.leaking) == (1, 6, 0)
+
+
+def test_an_instance_and_its_row_of_a_release_are_about_one_thing() -> None:
+    """Its caption was corrected between."""
+    words = ("white", "black", "small", "large", "young")
+    both = [
+        item
+        for n, each in enumerate(words)
+        for item in (
+            Item(f"p/{n}", [f"The {each * 2} {each} dogs run far away."], sources=[f"instance:p/{n}"]),
+            Item(f"release v1: {n}", [f"The {each * 2} {each} dogs ran far away."], sources=[f"instance:p/{n}"]),
+        )
+    ]
+    assert find_leaks([], Protected(both)).captions_alike == 0
+    assert find_leaks([], Protected(replace(item, sources=[]) for item in both)).captions_alike == 10
+
+
 def test_a_report_says_what_the_check_finds_and_what_it_does_not() -> None:
     held = Item("held", ["The red ball lies under the table."], ["1" * 64])
     report = find_leaks([Item("it", ["The red ball lies under the chair."])], Protected([held]))
@@ -167,7 +199,7 @@ def test_a_report_says_what_the_check_finds_and_what_it_does_not() -> None:
     report = find_leaks([Item("it", ["A polychromatic ball lies under the old table."])], Protected(template))
     assert (report.leaking, report.captions_alike) == (0, 8)
     assert report.limits[2].startswith(
-        "The protected captions follow a template: 8 differ by one word from a caption of another"
+        "8 protected captions follow a template: in their project or test set, too many differ by one word"
     )
     assert "parts" not in "".join(report.limits)
     long = [
@@ -176,7 +208,7 @@ def test_a_report_says_what_the_check_finds_and_what_it_does_not() -> None:
     ]
     report = find_leaks([Item("it", ["The x sees how y birds sit on the old red roof."])], Protected(long))
     assert (report.captions_alike, report.captions_two_alike) == (0, 8)
-    assert report.limits[2].startswith("Many protected captions differ by two words from a caption of another item.")
+    assert report.limits[2].startswith("Many protected captions differ by two words from captions about other images.")
     some = replace(report, protected_images=5000, protected_parts=3000, finds_altered=True)
     assert some.limits[-1] == "Cropped and brighter copies were looked for of 3,000 of 5,000 protected images."
     as_they_are = "Images were compared as they are"

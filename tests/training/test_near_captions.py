@@ -1,6 +1,7 @@
 """Near captions: by hand, and against comparing every pair."""
 
 import random
+from collections.abc import Sequence
 
 import pytest
 
@@ -38,9 +39,15 @@ def test_no_pair_is_missed_and_the_nearest_is_found(at_least: float) -> None:
     assert {place: similarity for place, (similarity, _) in found.items()} == expected
 
 
-def changed(*captions: str, of: list[str], owners: str = "") -> list[int]:
+def found_among(held: Sequence[str], *, owners: str = "", sets: str = "") -> ChangedCaptions:
+    """Return what finds captions that are changed ones of `held`, each of its own thing or of that in `owners`."""
+    things = [{each} for each in owners] if owners else [{str(number)} for number in range(len(held))]
+    return ChangedCaptions(held, [{hash(each) for each in some} for some in things], list(sets) or [""] * len(held))
+
+
+def changed(*captions: str, of: list[str], owners: str = "", sets: str = "") -> list[int]:
     """Return the places of the captions that are found."""
-    return sorted(ChangedCaptions(of, list(owners) or [str(n) for n in range(len(of))]).nearest(captions))
+    return sorted(found_among(of, owners=owners, sets=sets).nearest(captions))
 
 
 def test_one_changed_word_and_another_order_are_found() -> None:
@@ -56,7 +63,7 @@ def test_one_changed_word_and_another_order_are_found() -> None:
     # In the last one, two words are replaced.
     assert changed(*near, "A cat runs over the dry grass", of=held) == [0, 1, 2, 3, 4, 5]
     # Groups of three characters, by hand: " a ", "a c", " ca", "cat", "at " of "a cat"; "cat" has the last three.
-    assert ChangedCaptions(["a cat"], ["0"]).nearest(["cat"]) == {0: (0.6, 0)}
+    assert found_among(["a cat"]).nearest(["cat"]) == {0: (0.6, 0)}
 
 
 def test_two_replaced_words_are_found_in_captions_of_ten_words_and_more() -> None:
@@ -79,7 +86,7 @@ def test_long_captions_that_differ_in_two_words_by_a_template_are_not_compared_s
     template = [f"The {each} sees how {each}{each} birds sit on the old red roof" for each in "abcde"]
     asked = "The x sees how y birds sit on the old red roof"
     assert changed(asked, of=template) == []
-    assert ChangedCaptions(template, list("01234")).two_alike == 5
+    assert found_among(template).two_alike == 5
     # The captions of one item may be as near as they like, and four are so by chance.
     assert changed(asked, of=template, owners="aaaaa") == [0]
     assert changed(asked, of=template[:4]) == [0]
@@ -88,9 +95,29 @@ def test_long_captions_that_differ_in_two_words_by_a_template_are_not_compared_s
 def test_captions_that_follow_a_template_are_not_compared_so() -> None:
     colours = ("red", "blue", "green", "black", "white")
     template = [f"a {colour} ball lies on the {other} box" for colour in colours for other in colours]
-    assert ChangedCaptions(template, [str(n) for n in range(25)]).alike == 25
+    assert found_among(template).alike == 25
     assert changed("a pink ball lies on the red box", of=template) == []
     # The captions of one item may be as near as they like.
     assert changed("a pink ball lies on the red box", of=template[:5], owners="aaaaa") == [0]
     # As few as four are alike by chance.
     assert changed("a pink ball lies on the red box", of=template[:4]) == [0]
+
+
+def test_a_set_that_follows_a_template_hides_no_changed_words_in_others() -> None:
+    colours = ("red", "blue", "green", "black", "white")
+    template = [f"a {colour} ball lies on the {other} box" for colour in colours for other in colours]
+    held = [*template, "Two cats sleep on a red chair."]
+    asked = ("two dogs sleep on a red chair", "a pink ball lies on the red box")
+    assert changed(*asked, of=held, sets="t" * 25 + "s") == [0]
+    assert found_among(held, sets="t" * 25 + "s").alike == 25
+
+
+def test_a_caption_about_several_things_is_like_those_of_each() -> None:
+    """The rows of a test set with one photo, whose captions are a word apart, follow no template."""
+    rows = [(f"a {each} dog runs over the grass", f"a {each} dog sits over the grass") for each in "abcdef"]
+    captions = [caption for row in rows for caption in row]
+    # Each caption is a word from the other one of its row, and from those of all other rows that have the same verb.
+    apart = [{row} for row in range(6) for _ in range(2)]
+    assert ChangedCaptions(captions, apart, [""] * 12).alike == 12
+    on_one_photo = [{0, row} for row in range(6) for _ in range(2)]
+    assert ChangedCaptions(captions, on_one_photo, [""] * 12).alike == 0

@@ -25,10 +25,21 @@ from training import tasks
 from training.actions import orders
 from training.actions.examples import discard_old
 from training.actions.orders import LOST_AFTER, MOST_FRUITLESS, send_due, silent_runs
-from training.actions.runs import LOST, READ_AGAIN, ExamplesFile, cancel_run, note_prepared, request_run, resume_run
+from training.actions.runs import (
+    LOST,
+    READ_AGAIN,
+    ExamplesFile,
+    cancel_run,
+    note_prepared,
+    note_unprepared,
+    read_again,
+    request_run,
+    resume_run,
+)
 from training.errors import CannotTrain
 from training.messages import Outcome, Report, to_plain
 from training.models import DiscardedFolder, TrainingRun
+from training.plan import CurvePoint
 
 pytestmark = pytest.mark.django_db
 
@@ -301,6 +312,13 @@ def test_what_a_worker_does_between_steps_is_shown_and_no_score_is_lost_by_it() 
     orders.note_progress(run_id=run.pk, attempt=1, report=report(2, seconds=9, score=0.5), now=NOON)
     run.refresh_from_db()
     assert (run.phase, list(run.curve.values_list("step", "score"))) == ("", [(2, 0.5)])
+    # Its score is told again with the next step, of which it is not.
+    orders.note_progress(run_id=run.pk, attempt=1, report=report(3, seconds=10, score=0.5), now=NOON)
+    run.refresh_from_db()
+    assert (run.score, list(run.curve.values_list("step", "score"))) == (0.5, [(2, 0.5), (3, None)])
+    orders.note_trained(run_id=run.pk, attempt=1, answer=outcome(run, curve=[CurvePoint(4, score=0.625)]), now=NOON)
+    run.refresh_from_db()
+    assert run.score == 0.625
 
 
 def withdraw_somebody(project: Project) -> None:
@@ -352,6 +370,42 @@ def test_who_resumes_after_somebody_withdrew_reads_the_examples_again() -> None:
     assert not kept.has_examples
 
 
+@pytest.mark.parametrize("what", [What.STUDY_LAUNCHED, What.INSTANCES_IMPORTED, What.RELEASE_FROZEN])
+def test_examples_are_checked_again_if_more_is_protected_before_a_worker_begins(what: What) -> None:
+    """A baseline may have begun, or a test set may be released, while a run waited or had stopped."""
+    project = make_project()
+    waiting, begun, stopped = (waiting_run(project, name=name) for name in ("waiting", "begun", "stopped"))
+    TrainingRun.objects.filter(pk=begun.pk).update(step=1)
+    cancel_run(run=stopped, by="test", now=NOON)
+    later = NOON + timedelta(minutes=1)
+    record(project=make_project("birds"), what=What.STUDY_LAUNCHED, by="test", now=later)
+    assert read_again(now=later) == []
+    # Releases of all projects are protected.
+    of = make_project("cats") if what == What.RELEASE_FROZEN else project
+    record(project=of, what=what, by="test", now=later)
+    with sent_orders() as sent:
+        send_due(run_id=waiting.pk, now=later)
+    assert sent == []
+    assert [job.arguments["run"] for job in read_again(now=later)] == [waiting.pk]
+    assert resume_run(run=stopped, by="test", now=later) is not None
+    states = dict(TrainingRun.objects.values_list("name", "state"))
+    assert states == {"waiting": "preparing", "begun": "waiting", "stopped": "preparing"}
+
+
+def test_who_resumes_before_a_cancelled_job_has_stopped_gets_another_one() -> None:
+    run, first = request_run(project=make_project(), wanted=PLAN, by="test", now=NOON)
+    Job.objects.filter(pk=first.pk).update(state="running", started_at=NOON, beat_at=NOON, attempts=1)
+    cancel_run(run=TrainingRun.objects.get(), by="test", now=NOON)
+    second = resume_run(run=TrainingRun.objects.get(), by="test", now=NOON)
+    assert second is not None
+    assert second.pk != first.pk
+    # The first one notices that it was cancelled.
+    note_unprepared(run_id=run.pk, job=first, error="", now=NOON)
+    assert TrainingRun.objects.get().state == "preparing"
+    note_unprepared(run_id=run.pk, job=second, error="", now=NOON)
+    assert TrainingRun.objects.get().state == "cancelled"
+
+
 def test_nobody_without_a_key_reads_examples(client: Client) -> None:
     waiting_run(make_project())
     assert client.get("/worker/training/examples/training").status_code == 410
@@ -375,3 +429,21 @@ def test_a_model_trained_on_a_project_is_marked_there_also_after_it_was_deleted(
     assert str(again) == f"OpenCLIP {marked}"
     elsewhere = Model.objects.get_or_create_computed(other, now=NOON, **identity)
     assert str(elsewhere) == "OpenCLIP b.pt (555555555555)"
+
+
+def test_a_model_of_a_model_that_was_trained_on_a_project_is_marked_there() -> None:
+    """Those of another project, too: it has learned from both."""
+    birds, cats, dogs = (make_project(name) for name in ("birds", "cats", "dogs"))
+    first = waiting_run(birds)
+    orders.note_trained(run_id=first.pk, attempt=0, answer=outcome(first), now=NOON)
+    first.refresh_from_db()
+    second = waiting_run(cats, base=first.result["spec"])
+    spec, weights = f"open_clip:ViT-B-32/trained:{second.folder}/c.pt", "6" * 64
+    answer = to_plain(Outcome(result("c.pt", spec=spec), ModelIdentity("OpenCLIP", "c.pt", weights), 8.0))
+    orders.note_trained(run_id=second.pk, attempt=0, answer=answer, now=NOON)
+    named = {"name": "OpenCLIP", "version": "c.pt", "weights": weights}
+    marked = {
+        project.slug: Model.objects.get_or_create_named(project, now=NOON, **named).is_trained_here
+        for project in (birds, cats, dogs)
+    }
+    assert marked == {"birds": True, "cats": True, "dogs": False}

@@ -20,6 +20,8 @@ from training.models import DiscardedFolder, TrainingRun
 # Workers that share no folder may get the message of another one, so it is sent again, but not for ever.
 ASKED_EVERY = timedelta(hours=1)
 ASKED_FOR = timedelta(days=7)
+# Begins the spec of a model that loads the tower that it was trained on.
+STANDING = ("imagecode:", "text-only:detector:", "image-only:detector:")
 
 
 @transaction.atomic
@@ -48,9 +50,12 @@ def why_not_deleted(run: TrainingRun) -> str:
     spec = run.result.get("spec", "")
     if spec and Run.objects.unfinished().filter(project=run.project, spec=spec).exists():
         return f"{run.name} answers questions now. Cancel its run under Models first, or wait until it ends."
-    based = TrainingRun.objects.unfinished().filter(project=run.project, base=spec).first() if spec else None
-    if based is not None:
-        return f"{based.name} is trained from this model now. Cancel it first, or wait until it is done."
+    for other in TrainingRun.objects.filter(base=spec) if spec else ():
+        named = other.name if other.project_id == run.project_id else "A model of another project"
+        if other.is_unfinished:
+            return f"{named} is trained from this model now. Cancel it first, or wait until it is done."
+        if other.result.get("spec", "").startswith(STANDING):
+            return f"{named} needs this model to answer questions. Delete that one first."
     for model in models_of(run):
         if (counts := count_predictions(model)).predictions:
             return f"{run.name} has {counts} under the name {model}. Delete that model first, under Models."

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.core.files.storage import default_storage
+from django.db.models import Q
 
 from studies.actions.events import What
 from studies.models import Event
@@ -13,6 +14,8 @@ from training.models import DiscardedFolder, TrainingRun
 # For how long a run that stopped can go on with the same examples; later they are prepared again.
 KEPT = timedelta(days=7)
 FOLDER = "training"
+# What may put instances of a project into a baseline, or into a split for validation or tests.
+PROTECTING = (What.STUDY_LAUNCHED, What.INSTANCES_TAKEN_UP, What.INSTANCES_IMPORTED)
 
 
 def delete_examples(run: TrainingRun) -> None:
@@ -37,9 +40,24 @@ def are_lost(run: TrainingRun) -> bool:
 
 def somebody_withdrew(run: TrainingRun) -> bool:
     """Whether somebody of its project withdrew since the examples of a run were read, which may hold their answers."""
-    read_at = run.requested_at if run.job is None else run.job.started_at or run.job.asked_at
-    withdrawn = Event.objects.filter(project=run.project_id, what=What.ANNOTATOR_WITHDRAWN, at__gte=read_at)
+    withdrawn = Event.objects.filter(project=run.project_id, what=What.ANNOTATOR_WITHDRAWN, at__gte=_read_at(run))
     return withdrawn.exists()
+
+
+def protects_more(run: TrainingRun) -> bool:
+    """Whether more may be protected from training since the examples of a run were read and checked."""
+    here = Q(project=run.project_id, what__in=PROTECTING) | Q(what=What.RELEASE_FROZEN)
+    return Event.objects.filter(here, at__gte=_read_at(run)).exists()
+
+
+def is_outdated(run: TrainingRun) -> bool:
+    """Whether the examples of a run have to be read again before a worker begins or goes on with it."""
+    has_begun = run.state == TrainingRun.State.TRAINING or run.step > 0
+    return somebody_withdrew(run) or (not has_begun and protects_more(run))
+
+
+def _read_at(run: TrainingRun) -> datetime:
+    return run.requested_at if run.job is None else run.job.started_at or run.job.asked_at
 
 
 def discard_old(*, now: datetime) -> None:

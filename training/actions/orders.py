@@ -17,7 +17,7 @@ from predictions.messages import GPU
 from predictions.models import LONGEST, Model, TrainedWeights
 from predictions.trained_models import PREFIX
 from studies.actions.events import What, record
-from training.actions.examples import somebody_withdrew
+from training.actions.examples import is_outdated, somebody_withdrew
 from training.messages import TRAIN, TRAINING, BadAnswer, Order, Outcome, to_outcome, to_report
 from training.models import LONGEST_PHASE, TrainingPoint, TrainingRun
 from training.plan import CurvePoint
@@ -48,7 +48,7 @@ def send_due(*, run_id: int, now: datetime) -> None:
 @transaction.atomic
 def _due(run_id: int, now: datetime) -> Order | None:
     run = _lock(run_id)
-    if run is None or run.state not in TrainingRun.WITH_WORKERS or not _is_silent(run, now) or somebody_withdrew(run):
+    if run is None or run.state not in TrainingRun.WITH_WORKERS or not _is_silent(run, now) or is_outdated(run):
         return None
     if run.fruitless >= MOST_FRUITLESS:
         _fail(run, LOST_TOO_OFTEN, now)
@@ -132,10 +132,12 @@ def note_progress(*, run_id: int, attempt: int, report: Mapping[str, Any], now: 
     run.sentences = [*dict.fromkeys([*run.sentences, *progress.sentences])]
     run.peak_memory = max(run.peak_memory, progress.peak_memory)
     run.phase = progress.phase[:LONGEST_PHASE]
+    if progress.step >= run.step and not progress.phase:
+        # The score of a step is told after what is told between steps.
+        run.score, run.best_score = progress.score, progress.best
     if progress.step > run.step:
         run.fruitless, run.step = 0, progress.step
         run.steps, run.losses = progress.steps, dict(progress.losses)
-        run.score, run.best_score = progress.score, progress.best
     run.save()
 
 
@@ -197,6 +199,8 @@ def _finish(run: TrainingRun, outcome: Outcome, now: datetime) -> None:
     identity = {name: getattr(outcome.identity, name)[:longest] for name, longest in LONGEST.items()}
     run.result = {name: value for name, value in result.items() if name not in {"path", "curve"}}
     run.step, run.steps, run.best_score = outcome.result.steps, outcome.result.steps, outcome.result.score
+    scores = [point.score for point in outcome.result.curve if point.score is not None]
+    run.score = scores[-1] if scores else None
     run.state, run.finished_at, run.seconds_left, run.phase = TrainingRun.State.DONE, now, None, ""
     run.sentences = [*dict.fromkeys([*run.sentences, *outcome.result.sentences])]
     run.save()

@@ -18,7 +18,14 @@ from predictions.actions.runs import models_offered
 from predictions.scorers import problem_with_spec
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.models import Project
-from training.actions.examples import are_lost, delete_examples, discard_folder, somebody_withdrew
+from training.actions.examples import (
+    are_lost,
+    delete_examples,
+    discard_folder,
+    is_outdated,
+    protects_more,
+    somebody_withdrew,
+)
 from training.errors import CannotTrain
 from training.loop import recipe_of
 from training.models import LONGEST_NAME, TrainingRun
@@ -150,7 +157,11 @@ def _event_details(run: TrainingRun) -> dict[str, Any]:
 
 
 def _queue(run: TrainingRun, by: Actor, now: datetime) -> Job:
-    job, _ = request_job(kind=PREPARATION, arguments={"run": run.pk}, by=person(by), now=now, key=str(run.pk))
+    asked: dict[str, Any] = {"kind": PREPARATION, "arguments": {"run": run.pk}, "by": person(by), "now": now}
+    job, is_new = request_job(**asked, key=str(run.pk))
+    if not is_new and job.cancel_asked_at is not None:
+        # It has not noticed yet that it was cancelled.
+        job, _ = request_job(**asked, key=f"{run.pk} after {job.pk}")
     run.job = job
     run.save(update_fields=["job"])
     return job
@@ -188,10 +199,10 @@ def _begin_again(run: TrainingRun, *, now: datetime) -> None:
     TrainingRun.objects.filter(pk=run.pk).update(folder=_new_folder(run.project, run.name), **measured)
 
 
-def note_unprepared(*, run_id: int, error: str, now: datetime) -> None:
-    """Record why the examples could not be prepared; "" if somebody cancelled it."""
+def note_unprepared(*, run_id: int, job: Job, error: str, now: datetime) -> None:
+    """Record why a job could not prepare the examples of a run that waits for it; "" if somebody cancelled it."""
     state = TrainingRun.State.FAILED if error else TrainingRun.State.CANCELLED
-    waiting = TrainingRun.objects.filter(pk=run_id, state=TrainingRun.State.PREPARING)
+    waiting = TrainingRun.objects.filter(pk=run_id, state=TrainingRun.State.PREPARING, job=job)
     waiting.update(state=state, error=error, finished_at=now)
 
 
@@ -217,7 +228,7 @@ def resume_run(*, run: TrainingRun, by: Actor, now: datetime) -> Job | None:
     if are_lost(run):
         sentences = [*dict.fromkeys([*sentences, LOST])]
         delete_examples(run)
-    elif run.has_examples and somebody_withdrew(run):
+    elif run.has_examples and (somebody_withdrew(run) or protects_more(run)):
         delete_examples(run)
     state = TrainingRun.State.WAITING if run.has_examples else TrainingRun.State.PREPARING
     begun: dict[str, Any] = {"error": "", "finished_at": None, "sent_at": None, "beat_at": None, "fruitless": 0}
@@ -229,9 +240,9 @@ def resume_run(*, run: TrainingRun, by: Actor, now: datetime) -> Job | None:
 
 
 def read_again(*, now: datetime) -> list[Job]:
-    """Let the examples of runs with workers be read again if somebody withdrew since; return the jobs to send."""
+    """Let the examples of runs with workers be read again that are outdated; return the jobs to send."""
     runs = TrainingRun.objects.with_workers().select_related("job", "requested_by")
-    found = (_read_again(run, now) for run in runs if somebody_withdrew(run))
+    found = (_read_again(run, now) for run in runs if is_outdated(run))
     return [job for job in found if job is not None]
 
 

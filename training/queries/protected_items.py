@@ -64,6 +64,7 @@ def protected_items(projects: QuerySet[Project], *, for_validation: bool = False
                     instance_id(project, instance.key),
                     *source_ids(name for image in images for name in (image.filename, image.source)),
                 ],
+                of=project,
             )
 
 
@@ -88,7 +89,11 @@ def protect(items: Iterable[Item], *, progress: Callable[[], None] = lambda: Non
         progress()
     for known in _known_pictures(embedding, progress):
         pictures = [f"{known.name}: {picture}" for picture in known.pictures]
-        held += [Item(name, sources=source_ids([name.partition(": ")[2]])) for name in pictures]
+        # With the folder's name: plain numbers are ids of photos in some collections only.
+        held += [
+            Item(f"{known.name}: {picture}", sources=source_ids([f"{known.name}/{picture}"]), of=known.name)
+            for picture in known.pictures
+        ]
         names += pictures
         blocks.append(known.vectors)
 
@@ -177,7 +182,8 @@ def _known_texts() -> Iterator[Item]:
     for file in sorted(Path(settings.KNOWN_SETS_DIR).glob("*.txt")) if settings.KNOWN_SETS_DIR else ():
         try:
             for number, text in enumerate(known_texts(file), start=1):
-                yield Item(f"{file.stem}: text {number}", [text])
+                # A line does not say which image its text is about, so all lines count as about one.
+                yield Item(f"{file.stem}: text {number}", [text], sources=[f"known-texts:{file.stem}"], of=file.stem)
         except (OSError, UnicodeDecodeError) as error:
             raise CannotTrain(
                 f"The known test set {file.name} cannot be read ({error}). It must be in UTF-8, a text a line."

@@ -72,6 +72,22 @@ def test_a_folder_of_pictures_is_a_known_set_and_is_embedded_once(
     assert np.array_equal(again.vectors, one.vectors)
 
 
+def test_a_picture_of_a_known_set_that_changes_under_its_name_is_embedded_again(tmp_path: Path) -> None:
+    folder, kept = tmp_path / "sets", tmp_path / "kept"
+    (folder / "coco").mkdir(parents=True)
+    for name, content in (("1.jpg", saved(1)), ("2.jpg", b"no picture"), ("3.jpg", saved(3))):
+        (folder / "coco" / name).write_bytes(content)
+    sets_of(folder, kept)
+    # One is another picture now, and one can be read now.
+    (folder / "coco/1.jpg").write_bytes(saved(4))
+    (folder / "coco/2.jpg").write_bytes(saved(2))
+    for _ in range(2):
+        (one,) = sets_of(folder, kept)
+        apart = distances(EMBEDDING.embed([drawn(4), drawn(2), drawn(3)]), one.vectors)
+        assert apart.argmin(axis=1).tolist() == [0, 1, 2]
+        assert apart.min(axis=1).max() < 0.02
+
+
 def test_a_file_of_vectors_is_a_known_set(tmp_path: Path) -> None:
     assert sets_of(tmp_path / "nowhere", tmp_path / "kept") == []
     vectors = EMBEDDING.embed([drawn(1)])

@@ -79,6 +79,7 @@ def test_all_of_an_instance_is_protected_and_what_people_were_asked_about_it() -
         ["A map.", "A vase.", "The vase that stands on the left."],
         [str(each.image_id) for each in instance.images.order_by("position")],
         ["instance:birds/set", "coco:219578", "flickr:1007129816"],
+        of="birds",
     )
 
 
@@ -160,6 +161,21 @@ def test_known_test_sets_are_protected(settings: Settings, tmp_path: Path) -> No
     (tmp_path / "latin.txt").write_bytes("Caf\xe9".encode("latin-1"))
     with pytest.raises(CannotTrain, match=r"The known test set latin.txt cannot be read"):
         protect([])
+
+
+def test_captions_and_their_changed_ones_in_one_file_follow_no_template(tmp_path: Path, settings: Settings) -> None:
+    """As in a file of a benchmark's captions and negative captions, a line each."""
+    words = ("red", "blue", "green", "black", "white", "large")
+    lines = [f"The {word} {kind} {word}s the old table." for word in words for kind in ("cat", "dog")]
+    (tmp_path / "crepe.txt").write_text("\n".join(lines))
+    (tmp_path / "flickr30k").mkdir()
+    (tmp_path / "flickr30k/1007129816.png").write_bytes(saved(1))
+    settings.KNOWN_SETS_DIR, settings.DATA_DIR = str(tmp_path), str(tmp_path / "data")
+    near, photo = Item("near", ["The red bird reds the old table."]), Item("photo", sources=["flickr:1007129816"])
+    report = report_of(protect([]), [near, photo])
+    # Of some collections, plain numbers are ids of photos.
+    assert {pair.example: pair.kind for pair in report.pairs} == {"near": NEAR_CAPTION, "photo": SAME_SOURCE}
+    assert report.captions_alike == 0
 
 
 def test_twice_as_many_instances_need_no_more_queries() -> None:
