@@ -39,7 +39,7 @@ def test_one_of_two_trainings_of_one_name_is_refused_with_a_sentence(monkeypatch
 
     assert sorted(at_once(start, start)) == [
         "",
-        "vases already has a training run called small-clip. It is preparing the examples. Or choose another name.",
+        "vases already has a training run called small-clip (preparing the examples). Choose another name.",
     ]
     assert TrainingRun.objects.count() == Job.objects.count() == 1
     assert Event.objects.filter(what="training requested").count() == 1

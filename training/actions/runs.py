@@ -94,8 +94,9 @@ def request_run(*, project: Project, wanted: Wanted, by: Actor, now: datetime) -
         },
     )
     if not is_new:
-        how = f"It is {run.get_state_display().lower()}." if run.is_unfinished or not run.can_resume else "Resume it."
-        raise CannotTrain(f"{project.slug} already has a training run called {run.name}. {how} Or choose another name.")
+        how = " Resume it, or choose another name." if run.can_resume else " Choose another name."
+        state = run.get_state_display().lower()
+        raise CannotTrain(f"{project.slug} already has a training run called {run.name} ({state}).{how}")
     record(project=project, what=What.TRAINING_REQUESTED, by=by, now=now, **_event_details(run))
     return run, _queue(run, by, now)
 
