@@ -20,7 +20,7 @@ import torch
 from PIL import Image
 
 from predictions.feeder import NoPicture
-from predictions.scorers import scorer_of
+from predictions.scorers import OutOfMemory, scorer_of
 from predictions.scorers.torch_models import digest_of_weights
 from tests.models.test_hf import save_clip, save_siglip
 from tests.models.test_open_clip import save_open_clip
@@ -451,6 +451,22 @@ def test_weights_that_are_no_numbers_are_never_saved(base: str, folder: Path, mo
         with pytest.raises(CannotTrain, match=sentence):
             run(replace(plan(base, batch=batch, epochs=1), checkpoint_steps=checkpoints), folder)
         assert not list(folder.glob("*"))
+    # Nor as the best model so far, whose score is no worse than none.
+    with pytest.raises(CannotTrain, match="After step 1 weights of the model are not numbers"):
+        run(plan(base, batch=8, epochs=2), folder, validation=4)
+    assert not list(folder.glob("*"))
+
+
+@pytest.mark.parametrize("error", SHORT_MEMORY, ids=lambda error: str(error)[-30:])
+def test_a_validation_that_does_not_fit_is_a_lack_of_memory(
+    error: Exception, base: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def short_of_memory(*_: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr("training.steps.Stepper.outcomes", short_of_memory)
+    with pytest.raises(OutOfMemory):
+        run(plan(base, batch=8, epochs=1), folder, validation=4)
 
 
 def test_kill_9_while_a_checkpoint_is_written_leaves_the_one_before(
