@@ -19,6 +19,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from predictions.feeder import OpenPicture
+from predictions.scorers.base import CannotLoad, require_library
 from predictions.scorers.batches import in_batches
 from predictions.scorers.torch_models import digest_of_weights, report_short_memory, usual_batch
 from training.batches import Batch, LoadedBatch, read_batches
@@ -83,6 +84,7 @@ def train(
     identity = _identity(plan, recipe, examples, validation)
     if (done := _finished(folder, identity)) is not None:
         return done
+    _check_torch()
     with _same_from(plan.seed), report_short_memory():
         here, device = processes_here()
         trainable = recipe.load(plan.base, plan.seed, plan.device or device)
@@ -453,6 +455,15 @@ def _check_same(folder: Path, kept: Mapping[str, Any], wanted: Mapping[str, Any]
         raise CannotTrain(
             f"The folder {folder} has another training ({', '.join(differ)} differ). Choose another folder."
         )
+
+
+def _check_torch() -> None:
+    """Raise CannotTrain on a worker that can load no model."""
+    try:
+        with require_library("torch"):
+            import torch  # noqa: F401
+    except CannotLoad as error:
+        raise CannotTrain(str(error)) from error
 
 
 @contextmanager

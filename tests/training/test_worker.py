@@ -25,8 +25,11 @@ from tests.waiting import wait_until
 from training.actions.orders import send_due
 from training.actions.runs import cancel_run, resume_run
 from training.errors import CannotTrain, TrainingCancelled
+from training.examples import Example
+from training.loop import train
 from training.messages import Order
 from training.models import TrainingRun
+from training.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.once(
@@ -279,3 +282,15 @@ def test_a_worker_started_by_its_documented_command_imports_rooms_later() -> Non
     )
     told = subprocess.run([sys.executable, "-P", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert told.returncode == 0, told.stderr
+
+
+def test_a_worker_without_torch_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_picture(name: str) -> Any:
+        raise AssertionError(name)
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    some = [Example(str(number), (f"{number}.jpg",), ("A dog.", "A cat.")) for number in range(8)]
+    with pytest.raises(
+        CannotTrain, match=r"^torch cannot be used on the worker .* Install requirements-gpu\.txt"
+    ):
+        train(Plan("negclip", "open_clip:tiny/none", "small"), some, [], no_picture, tmp_path, lambda _: None)
