@@ -89,7 +89,8 @@ def take_seat(*, session: Session, now: datetime, seat: Seat | None = None, room
     seat: preferred seat. room: maximum number of questions. Runs in a transaction.
     """
     given = seats.claim(session=session, now=now, seat=seat) if seat is not None else None
-    given = given or seats.claim(session=session, now=now, room=room)
+    if given is None:
+        given = seats.claim(session=session, now=now, room=room)
     if given is None:
         draw_questions.draw(study=session.study, annotator=session.annotator, now=now, room=room)
         # Also if nothing was drawn: somebody else may have opened seats while this waited for the lock of the study.

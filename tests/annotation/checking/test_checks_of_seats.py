@@ -301,6 +301,22 @@ def test_a_seat_with_open_checks_only_is_not_free(study: Study) -> None:
     assert not seats.has_free_seat(study=study, annotator=None)
 
 
+@pytest.mark.parametrize("left", [Check.GOLD, Check.INSTRUCTION, Check.REPEAT])
+def test_who_comes_back_for_one_check_under_a_new_submission_gets_it(study: Study, left: Check) -> None:
+    ann = arrive_at_work(study)
+    slots = open_slots(ann)
+    check = next(slot for slot in slots if slot.question.check_type == left)
+    for slot in slots:
+        if slot != check:
+            send(ann, slot)
+    again = arrive_at_work(study, session="second")
+    assert (again.questions_total, [slot.pk for slot in open_slots(again)]) == (1, [check.pk])
+    assert Seat.objects.filter(session=None).count() == 1
+    send(again, check)
+    assert fresh(again).state == SessionState.FINISHED
+    assert Response.objects.filter(annotator=ann.annotator, is_current=True).count() == 36
+
+
 def test_a_question_that_is_taken_out_takes_its_repeat_with_it(study: Study) -> None:
     session = arrive_at_work(study)
     answer_all(session)
