@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Count, F
+from django.db.models import Count, F, Q
 
 from analytics.work.pay import rewards
 from annotation.actions.launching.reopen_studies import reopen_asking
@@ -89,7 +89,9 @@ def restore_places(*, annotator: Annotator, project: Project, now: datetime) -> 
     Answers that came late never had a slot. Runs in a transaction that has locked the annotator.
     """
     placeless = Response.objects.filter(annotator=annotator, study__project=project, is_current=True, slot=None)
-    in_time = placeless.filter(received_at__lte=F("session__ended_at"), session__last_seat__isnull=False)
+    # Only an answer that had a slot can be edited, also shortly after its session has ended.
+    had_slot = Q(version__gt=1) | Q(received_at__lte=F("session__ended_at"))
+    in_time = placeless.filter(had_slot, session__last_seat__isnull=False)
     lost = [(response, _slot_of(response)) for response in in_time.select_related("session").order_by("pk")]
     lost.sort(key=lambda each: (each[0].session.last_seat_id or 0, each[0].pk))
     seats = {place.seat_id for _, place in lost if place is not None}
