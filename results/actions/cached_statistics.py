@@ -44,6 +44,7 @@ from results.reports.page_tables import PageTable, page_cards, page_table, plain
 from results.reports.sections.annotators import annotators_table, speed_chart
 from results.reports.sections.models import model_shares
 from results.reports.sections.participants import PersonNumbers, people_numbers
+from studies.actions.events import What
 from studies.models import Event, Instance, Project, Question, Study
 
 # Statistics of more answers than this are computed in the background.
@@ -214,6 +215,12 @@ def drop(*, project: Project, now: datetime) -> None:
     kept.update(content=None, fingerprint="", as_of=None)
     InstanceFigures.objects.filter(study__project=project).delete()
     StoredChart.objects.filter(project=project).delete()
+
+
+def drop_withdrawn(*, event: Event) -> None:
+    """Drop the statistics that hold the answers of somebody who has withdrawn, whoever recorded it."""
+    if event.what == What.ANNOTATOR_WITHDRAWN:
+        drop(project=event.project, now=event.at)
 
 
 def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
