@@ -64,8 +64,7 @@ def _may_be_answered(study: Study, about: QuerySet[Instance], *, besides: Annota
     """Whether anybody but the waiting annotator `besides` has or may get a question of `study` about `about`."""
     if study.state != StudyState.OPEN:
         return False
-    still_open = Slot.objects.filter(seat__study=study, answered_at=None, question__instance__in=about)
-    still_open = still_open.filter(question__undone_at=None)
+    still_open = Slot.objects.to_come().filter(seat__study=study, question__instance__in=about)
     if besides is not None:
         still_open = still_open.exclude(annotator=besides)
     if still_open.exists() or draw_questions.could_draw(
