@@ -48,27 +48,34 @@ def free_places(*, annotator: Annotator, project: Project, study: Study | None =
     for seat in seats:
         _free_seat(seat)
     after = _to_come(seats)
-    more = {study: _minus(after[study], before.get(study, (0, 0))) for study in after}
-    return ReopenedPlaces(freed, sum(answers for _, answers in more.values()), _cost(more))
+    more = {study: _minus(after[study], before.get(study, (0, 0, 0))) for study in after}
+    return ReopenedPlaces(freed, sum(answers for _, answers, _ in more.values()), _cost(more))
 
 
-def _to_come(seats: Collection[Seat]) -> dict[int, tuple[int, int]]:
+# Numbers of places, of answers, and of answers that are paid: with those to checks.
+_Numbers = tuple[int, int, int]
+
+
+def _to_come(seats: Collection[Seat]) -> dict[int, _Numbers]:
     """Return the id of each study that is under way -> how many of `seats` and answers in them are to come."""
-    open_slots = Slot.objects.wanted().to_come().filter(seat__in=seats, seat__study__state__in=UNDER_WAY).order_by()
-    counted = open_slots.values_list("seat__study").annotate(Count("seat", distinct=True), Count("pk"))
-    return {study: (places, answers) for study, places, answers in counted}
+    open_slots = Slot.objects.paid_to_come().filter(seat__in=seats, seat__study__state__in=UNDER_WAY).order_by()
+    asked = Count("pk", filter=Q(is_check=False))
+    counted = open_slots.values_list("seat__study").annotate(
+        Count("seat", distinct=True), asked=asked, paid=Count("pk")
+    )
+    return {study: (places, answers, paid) for study, places, answers, paid in counted}
 
 
-def _minus(after: tuple[int, int], before: tuple[int, int]) -> tuple[int, int]:
-    return after[0] - before[0], after[1] - before[1]
+def _minus(after: _Numbers, before: _Numbers) -> _Numbers:
+    return after[0] - before[0], after[1] - before[1], after[2] - before[2]
 
 
-def _cost(more: Mapping[int, tuple[int, int]]) -> dict[str, Decimal]:
+def _cost(more: Mapping[int, _Numbers]) -> dict[str, Decimal]:
     """Return the pay by currency of these places and answers, by study."""
     cost: dict[str, Decimal] = {}
     for study in Study.objects.filter(pk__in=more).defer("source").order_by("pk"):
-        pay, (places, answers) = study.design.pay, more[study.pk]
-        due = rewards(pay.per_session, pay.per_answer, seats=places, answers=answers)
+        pay, (places, _, paid) = study.design.pay, more[study.pk]
+        due = rewards(pay.per_session, pay.per_answer, seats=places, answers=paid)
         cost[pay.currency] = cost.get(pay.currency, Decimal(0)) + due
     return {currency: due for currency, due in cost.items() if due}
 

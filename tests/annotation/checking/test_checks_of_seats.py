@@ -2,6 +2,8 @@
 
 from collections import Counter
 from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.conf import LazySettings
@@ -21,6 +23,7 @@ from results.queries.people.checks import checks_of_people
 from results.queries.people.participants import people_lines
 from results.queries.people.person_page import CHECKS as CHECKS_OF_PERSON
 from results.queries.people.person_page import answers_of, count_listed
+from results.queries.studies.overview import ToCome, count_to_come, project_spending
 from results.queries.studies.progress import study_progress
 from studies.kinds import get_kind, posted_values
 from studies.models import Check, Project, Question, Study
@@ -228,6 +231,34 @@ def test_replaced_answers_free_the_checks_of_their_seat_too(study: Study) -> Non
     assert (freed.freed, freed.answers) == (30, 30)
     other = arrive_at_work(study, "ben")
     assert other.questions_total == 36
+
+
+def test_what_is_still_to_come_costs_the_pay_of_its_checks_too(project: Project) -> None:
+    """Two places of 30 answers and 6 checks, each paid 0.10."""
+    pay = {"currency": "USD", "per_answer": "0.10"}
+    study = launch_study(project, instances=34, answers=2, checks=CHECKS, pay=pay)
+
+    def to_come() -> ToCome:
+        found = count_to_come(project)
+        assert [spending.to_come for spending in project_spending(project)] == [found.cost["USD"]]
+        return found
+
+    assert to_come() == ToCome(60, {"USD": Decimal("7.20")})
+    ann = arrive_at_work(study)
+    answer_all(ann)
+    assert to_come() == ToCome(30, {"USD": Decimal("3.60")})
+    about: dict[str, Any] = {"annotator": ann.annotator, "project": project, "by": TESTS, "now": NOON}
+    removals.exclude(**about, reason="No care")
+    freed = removals.reopen_slots(**about)
+    assert (freed.answers, freed.cost) == (30, {"USD": Decimal("3.60")})
+    assert to_come() == ToCome(60, {"USD": Decimal("7.20")})
+    ben = arrive_at_work(study, "ben")
+    for slot in open_slots(ben):
+        if not slot.is_check:
+            send(ben, slot)
+    sessions.leave(session=fresh(ben), to=SessionState.GIVEN_UP, now=NOON)
+    # Nobody is asked the checks that ben has left.
+    assert to_come() == ToCome(30, {"USD": Decimal("3.60")})
 
 
 def test_a_second_survey_has_other_checks_for_the_same_person(project: Project) -> None:
