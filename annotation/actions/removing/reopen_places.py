@@ -93,7 +93,8 @@ def _free_seat(seat: Seat) -> None:
 def restore_places(*, annotator: Annotator, project: Project, now: datetime) -> int:
     """Put answers of `annotator` back into their slots where nobody holds them; return how many were taken.
 
-    Answers that came late never had a slot. Runs in a transaction that has locked the annotator.
+    Answers to checks are put back too, and not counted. Answers that came late never had a slot. Runs in a transaction
+    that has locked the annotator.
     """
     placeless = Response.objects.filter(annotator=annotator, study__project=project, is_current=True, slot=None)
     # Only an answer that had a slot can be edited, also shortly after its session has ended.
@@ -103,10 +104,10 @@ def restore_places(*, annotator: Annotator, project: Project, now: datetime) -> 
     lost.sort(key=lambda each: (each[0].session.last_seat_id or 0, each[0].pk))
     seats = {place.seat_id for _, place in lost if place is not None}
     list(Seat.objects.select_for_update().filter(pk__in=seats).order_by("pk"))
-    back = sum(_take_slot(response, place) for response, place in lost if place is not None)
+    back = {response.pk for response, place in lost if place is not None and _take_slot(response, place)}
     still_open = Slot.objects.ordinary().filter(seat__in=seats, answered_at=None).values("seat")
     Seat.objects.filter(pk__in=seats, session=None).exclude(pk__in=still_open).update(filled_at=now)
-    return len(lost) - back
+    return sum(not response.is_check and response.pk not in back for response, _ in lost)
 
 
 def _slot_of(response: Response) -> Slot | None:

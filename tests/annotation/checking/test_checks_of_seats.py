@@ -231,6 +231,8 @@ def test_replaced_answers_free_the_checks_of_their_seat_too(study: Study) -> Non
     assert (freed.freed, freed.answers) == (30, 30)
     other = arrive_at_work(study, "ben")
     assert other.questions_total == 36
+    back = removals.include(annotator=session.annotator, project=study.project, by=TESTS, now=NOON)
+    assert (back.answers, back.without_place) == (0, 30)
 
 
 def test_what_is_still_to_come_costs_the_pay_of_its_checks_too(project: Project) -> None:
