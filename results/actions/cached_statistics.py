@@ -55,7 +55,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 200
 
 # Raised when the stored form or its meaning changes, so that older statistics are recomputed and not misread.
-FORM = "29"
+FORM = "30"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page

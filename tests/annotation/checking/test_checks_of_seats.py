@@ -15,16 +15,19 @@ from annotation.actions.launching.extend_study import add_answers
 from annotation.actions.removing import removals
 from annotation.actions.removing.retire_questions import put_back, take_out
 from annotation.check_results import passed_by_session
-from annotation.models import Decision, Response, Seat, Session, SessionState, Slot
+from annotation.models import Decision, Response, Seat, Session, SessionState, Skip, Slot
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.queries.exports.export_rows import answered_checks, given_responses
+from results.queries.instances.explorer import InstanceFilters, list_instances
 from results.queries.people.checks import checks_of_people
 from results.queries.people.participants import people_lines
 from results.queries.people.person_page import CHECKS as CHECKS_OF_PERSON
 from results.queries.people.person_page import answers_of, count_listed
+from results.queries.reports.report_rows import study_outline
 from results.queries.studies.overview import ToCome, count_to_come, project_spending
 from results.queries.studies.progress import study_progress
+from results.queries.studies.skips import study_skips
 from studies.kinds import get_kind, posted_values
 from studies.models import Check, Project, Question, Study
 from tests.annotation.test_responses import send
@@ -114,6 +117,23 @@ def test_no_number_reads_checks(study: Study) -> None:
     assert len(list(given_responses(study))) == 30
     # They are work, and are paid.
     assert responses.stored_answers(session=session) == 36
+
+
+def test_a_skipped_check_is_no_skipped_question_of_the_report(study: Study) -> None:
+    session = arrive_at_work(study)
+    asked = [slot.question for slot in open_slots(session)]
+    ordinary = next(each for each in asked if not each.check_type)
+    gold = next(each for each in asked if each.check_type == Check.GOLD)
+    about: dict[str, Any] = {"study": study, "session": session, "annotator": session.annotator, "at": NOON}
+    image = {"option": "candidate-0", "image": "", "failed_loads": 3, "missing": False}
+    for question in (ordinary, gold):
+        Skip.objects.create(question=question, images=[image], file_missing=False, **about)
+    outline = study_outline(study)
+    assert (outline.skipped, outline.skipped_about) == (1, 1)
+    listed = list_instances(study.project, [study], InstanceFilters(study=study.slug, reason="not-shown"))
+    assert list(listed.instances.values_list("key", flat=True)) == [ordinary.instance.key]
+    # The page of the study lists it all the same, so that its images are corrected.
+    assert study_skips(study).count == 2
 
 
 def test_the_page_of_a_person_lists_all_36_answers(study: Study) -> None:
