@@ -235,7 +235,11 @@ WEBHOOKS_TO_PRIVATE_ADDRESSES = env.read_flag("WEBHOOKS_TO_PRIVATE_ADDRESSES", d
 # Where releases are pushed to: the Hugging Face Hub, or a compatible server.
 HUB_URL = env.read_site("HF_ENDPOINT", "https://huggingface.co")
 # Called with every event, in its transaction: lower rooms do not know the listeners.
-TOLD_OF_EVENTS = ["results.actions.policies.note_resumed", "workspace.actions.webhooks.queue_event"]
+TOLD_OF_EVENTS = [
+    "results.actions.cached_statistics.drop_withdrawn",
+    "results.actions.policies.note_resumed",
+    "workspace.actions.webhooks.queue_event",
+]
 # Kinds of jobs: name in the database -> its `background.work.Work`.
 JOBS = {
     "annotation.extension": "annotation.actions.launching.study_jobs.EXTENSION",

@@ -94,6 +94,7 @@ STEPS = named(
     annotation/removing.reopen_places: free_places restore_places
     annotation/seats: claim close_if_answered has_free_seat open_seats record_filled_seat release
     predictions/solvability: note
+    results/cached_statistics: drop_withdrawn
     results/exports: describe_exports discard_files exportable_studies exportable_study write_export
         write_export_of_project
     results/participants: find_person identify_person

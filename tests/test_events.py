@@ -57,7 +57,6 @@ from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.actions.models import delete_model, rename_model
 from predictions.actions.runs import cancel_run, request_offered_run, request_run, resume_run
 from predictions.models import Run
-from results.actions import participants
 from results.actions.erasure import forget
 from results.actions.exports import cancel_export, export_into, export_project_into, request_export
 from results.actions.personal_data import personal_data
@@ -426,7 +425,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "answers simulated",
         lambda _: with_fixed(announce_simulation, study=visited(), annotators=2, accuracy=0.9, seed="1"),
     ),
-    "withdraw": ("annotator withdrawn", lambda _: with_fixed(participants.withdraw, **of_visitor())),
+    "withdraw": ("annotator withdrawn", lambda _: with_fixed(removals.withdraw, **of_visitor())),
     "exclude": ("annotator excluded", lambda _: with_fixed(removals.exclude, **of_visitor(), reason="clicked through")),
     "include": ("annotator let back", lambda _: with_fixed(removals.include, **of_visitor(excluded=True))),
     "reopen_slots": ("slots opened again", lambda _: with_fixed(removals.reopen_slots, **of_visitor(excluded=True))),

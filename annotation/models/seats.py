@@ -43,8 +43,10 @@ class Seat(models.Model):
         return f"seat {self.number} of survey {self.survey_id}"
 
 
-# Slots of places that are not filled yet, whose answers are still to come. Checks are not counted.
-IS_TO_COME = models.Q(answered_at=None, seat__filled_at=None, question__undone_at=None, is_check=False)
+# Slots of places that are not filled yet, whose answers are still to come.
+IS_OPEN = models.Q(answered_at=None, seat__filled_at=None, question__undone_at=None)
+# Checks are not counted.
+IS_TO_COME = IS_OPEN & models.Q(is_check=False)
 
 
 class SlotQuerySet(models.QuerySet["Slot"]):
@@ -62,6 +64,12 @@ class SlotQuerySet(models.QuerySet["Slot"]):
 
     def to_come(self) -> "SlotQuerySet":
         return self.filter(IS_TO_COME)
+
+    def paid_to_come(self) -> "SlotQuerySet":
+        """Return the slots whose answers are to come, and the open checks of their seats, which are paid too."""
+        asked = Slot.objects.wanted().to_come().filter(seat=models.OuterRef("seat"))
+        is_paid = models.Q(is_check=False) | models.Exists(asked)
+        return self.filter(IS_OPEN, is_paid, question__taken_out_at=None)
 
 
 class Slot(models.Model):

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions.answering import advance_session, responses
-from annotation.actions.deciding.undo_acceptance import is_used_downstream
+from annotation.actions.deciding.undo_acceptance import is_answer_final
 from annotation.models import Response, Session, SessionState
 from annotation.pages import QuestionPage, change_url, question_page, session_urls
 from annotation.views.guards import session_view
@@ -35,7 +35,7 @@ def change(request: HttpRequest, session: Session, slot: int | None = None) -> H
         "error": "",
         "can_change": False,
         "changing": True,
-        "is_final": is_used_downstream(given.question),
+        "is_final": is_answer_final(given),
         "earlier": change_url(session.token, own[at - 1]) if at > 0 else "",
         "later": change_url(session.token, own[at + 1]) if at + 1 < len(own) else "",
     }

@@ -45,6 +45,7 @@ from results.reports.page_tables import PageTable, page_cards, page_table, plain
 from results.reports.sections.annotators import annotators_table, speed_chart
 from results.reports.sections.models import model_shares
 from results.reports.sections.participants import PersonNumbers, people_numbers
+from studies.actions.events import What
 from studies.models import Event, Instance, Project, Question, Study
 
 # Statistics of more answers than this are computed in the background.
@@ -55,7 +56,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 200
 
 # Raised when the stored form or its meaning changes, so that older statistics are recomputed and not misread.
-FORM = "29"
+FORM = "30"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -217,6 +218,12 @@ def drop(*, project: Project, now: datetime) -> None:
     kept.update(content=None, fingerprint="", as_of=None)
     InstanceFigures.objects.filter(study__project=project).delete()
     StoredChart.objects.filter(project=project).delete()
+
+
+def drop_withdrawn(*, event: Event) -> None:
+    """Drop the statistics that hold the answers of somebody who has withdrawn, whoever recorded it."""
+    if event.what == What.ANNOTATOR_WITHDRAWN:
+        drop(project=event.project, now=event.at)
 
 
 def _fingerprint(page: Page, project: Project, study: Study | None) -> str:

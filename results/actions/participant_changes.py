@@ -8,7 +8,6 @@ from django.contrib.auth.models import User
 from annotation.actions.removing import removals
 from annotation.actions.removing.removals import RemovalEffects
 from annotation.actions.removing.reopen_places import ReopenedPlaces
-from results.actions import participants
 from results.actions.participants import NamedAnnotator
 from studies.models import Project
 
@@ -20,7 +19,7 @@ def _without_reason(act: Callable[..., RemovalEffects | ReopenedPlaces]) -> Act:
 
 
 ACTS: Mapping[str, Act] = {
-    "withdraw": _without_reason(participants.withdraw),
+    "withdraw": _without_reason(removals.withdraw),
     "exclude": lambda person, project, reason, by, now: removals.exclude(
         annotator=person.annotator, project=project, reason=reason, by=by, now=now
     ),

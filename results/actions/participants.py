@@ -1,33 +1,20 @@
-"""Withdraw, exclude and include participants, with everything that depends on their answers."""
+"""Find participants, and foresee the effects of changes to them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, TypeVar
 
 from django.db import transaction
 
-from annotation.actions.removing import removals
-from annotation.actions.removing.removals import RemovalEffects
 from annotation.models import Annotator
 from annotation.recruitment import invite
 from annotation.recruitment.base import normalize_id
-from results.actions import cached_statistics
 from results.actions.pseudonyms import name_annotators
 from results.errors import UnknownPerson
 from results.models import Pseudonym
-from studies.actions.events import Actor
 from studies.models import Project
 
 Foreseen = TypeVar("Foreseen")
-
-
-@transaction.atomic
-def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> RemovalEffects:
-    """Remove somebody's answers from `project` as `removals.withdraw` does, and drop the statistics that hold them."""
-    followed = removals.withdraw(annotator=annotator, project=project, by=by, now=now)
-    cached_statistics.drop(project=project, now=now)
-    return followed
 
 
 def foresee(act: Callable[[], Foreseen]) -> Foreseen:

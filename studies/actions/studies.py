@@ -28,6 +28,7 @@ from studies.actions.questions import (
 from studies.actions.selection import check_selection
 from studies.batches import Progress, create_in_batches, ignore_progress
 from studies.design import Design, read_design
+from studies.design.checks import check_reachable
 from studies.design.policy_checks import check_policies
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
@@ -255,8 +256,9 @@ def _order(about: About) -> tuple[int, int]:
 
 
 def _check_reach(study: Study, surveys: Sequence[PlannedSurvey[About]]) -> None:
-    """Raise StudyError for policies that can never act with these surveys, or that contradict each other."""
-    if problems := [sentence for _, sentence in check_policies(study.design, surveys)]:
+    """Raise StudyError for policies that cannot act with these surveys, and a qualification that nobody can pass."""
+    found = [*check_policies(study.design, surveys), *check_reachable(study.design, surveys)]
+    if problems := [sentence for _, sentence in found]:
         raise StudyError(*problems)
 
 

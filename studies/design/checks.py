@@ -22,7 +22,8 @@ from studies.kinds import KINDS, get_kind, has_own_score
 from studies.names import UNSTORABLE, problem_with_line
 from studies.policies import get_policy
 from studies.rules import fitting_rules, get_rule, misfit
-from studies.wording import AMOUNT
+from studies.survey_plan import PlannedSurvey
+from studies.wording import AMOUNT, format_count
 
 # A quoted text of YAML, or JSON, can spell them out.
 
@@ -348,12 +349,25 @@ def _check_qualification(design: Design) -> Findings:
             ("qualification", "right"),
             f"{wanted.right} right answers of {wanted.of} are impossible. Lower `right`, or raise `of`.",
         )
-    most = design.surveys.size * design.questions_per_instance
-    if wanted.of > most and not design.is_live:
+    yield from check_reachable(design)
+
+
+def check_reachable(design: Design, surveys: Sequence[PlannedSurvey[Any]] = ()) -> Findings:
+    """Yield a problem if no session has as many known questions as a qualification needs.
+
+    surveys: those of a launch; by default the longest possible, because surveys are made even.
+    """
+    wanted = design.qualification
+    if wanted is None or design.is_live or not design.knows_right:
+        return
+    items = max(1, design.surveys.size // design.questions_per_instance)
+    longest = max((len(survey.items) for survey in surveys), default=items + (items - 1) // 2)
+    most = design.known_per_instance * longest
+    if wanted.of > most:
         yield (
             ("qualification", "of"),
-            f"`qualification.of` is {wanted.of}, and one session has at most {most} questions, so nobody could pass. "
-            "Lower it, or raise `surveys.size`.",
+            f"`qualification.of` is {wanted.of}, and one session has at most {format_count(most, 'question')} with a "
+            "known right answer, so nobody could pass. Lower it, or raise `surveys.size`.",
         )
 
 

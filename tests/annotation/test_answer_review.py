@@ -7,10 +7,12 @@ from bs4 import BeautifulSoup
 from django.test import Client
 from django.utils import timezone
 
-from annotation.actions.answering import advance_session
+from annotation.actions.answering import advance_session, responses
 from annotation.errors import NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
+from studies.models import Check, Question
 from studies.picture_handles import sha256_of
+from tests.annotation.checking.test_checks_of_seats import value_of
 from tests.annotation.test_pipeline import make_pipeline_project, make_step_4
 from tests.annotation.test_repetitions import describing, say
 from tests.annotation.test_responses import next_slot, send
@@ -139,6 +141,34 @@ def test_an_answer_that_another_study_builds_on_is_shown_as_final(client: Client
     told = "Another study now uses your answer to question 1, so it is final. Kept: “Image A”. Not kept: “Image B”."
     assert told in refused.content.decode()
     assert Response.objects.count() == 1
+
+
+@pytest.mark.parametrize("accepts_before", [True, False])
+def test_gold_and_its_repeat_become_final_with_the_ordinary_answer_before_them(
+    client: Client, accepts_before: bool
+) -> None:
+    project = make_pipeline_project(6)
+    gold = {"per_survey": 1, "questions": [{"instance": "vase-0", "right": "candidate-1"}]}
+    checks = {"gold": gold, "repeat": {"per_survey": 1}}
+    study = launch_study(project, instances=6, answering={"last_look": True}, checks=checks)
+    gold_question = Question.with_checks.get(study=study, check_type=Check.GOLD)
+    Question.with_checks.filter(study=study, check_type=Check.REPEAT).update(source_id=gold_question.pk)
+    session = arrive_at_work(study, "ann")
+    slots = responses.open_slots(session=session, limit=100)
+    at = next(number for number, slot in enumerate(slots) if slot.question_id == gold_question.pk)
+    before = next(slot for slot in slots[at - 1 :: -1] if not slot.is_check)
+    other = next(slot for slot in slots if not slot.is_check and slot != before)
+    accepted = before if accepts_before else other
+    for slot in slots:
+        send(session, slot, value_of(session, slot, "candidate-1" if slot == accepted else "none"))
+    assert arrive(make_step_4(project), "ben").questions_total == 1
+    pages = {slot.pk: client.get(f"{page_of(session)}change/{slot.pk}/").content.decode() for slot in slots}
+    checked = {slot.pk for slot in slots if slot.question.check_type in (Check.GOLD, Check.REPEAT)}
+    final = {accepted.pk} | (checked if accepts_before else set())
+    assert len(checked) == 2
+    assert {slot for slot, page in pages.items() if "is final, because another study now uses it" in page} == final
+    changed = [send(session, slot, value_of(session, slot, "candidate-2"), replaces=1) for slot in slots]
+    assert {slot.pk for slot, result in zip(slots, changed, strict=True) if result.is_final} == final
 
 
 def test_where_choosing_sends_nothing_is_built_on_an_answer_that_can_still_be_taken_back() -> None:

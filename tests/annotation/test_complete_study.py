@@ -8,6 +8,7 @@ from annotation.actions import sessions
 from annotation.actions.deciding import adjudication
 from annotation.actions.launching import complete_study, extend_study
 from annotation.actions.removing import retire_questions
+from annotation.models import Slot
 from studies.actions.studies import change_state
 from studies.models import Event, Question, Study, StudyState
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
@@ -157,6 +158,21 @@ def test_a_study_to_which_an_unanswered_question_is_put_back_is_complete_again_l
     assert is_awaiting(study)
     give(study, "ben")
     assert noted() == {"best-vase"}
+
+
+def test_a_check_that_is_put_back_does_not_complete_its_study_a_second_time() -> None:
+    gold = {"per_survey": 1, "questions": [{"instance": "vase-0", "right": "candidate-1"}]}
+    study = launch_study(instances=5, checks={"gold": gold})
+    check = Question.with_checks.get(study=study, check_type="gold")
+    ann = arrive_at_work(study, "ann")
+    out(check)
+    answer_all(ann, "candidate-0")
+    assert noted() == {"best-vase"}
+    back(check)
+    assert Slot.objects.filter(question=check, answered_at=None).exists()
+    assert not is_awaiting(study)
+    assert noted() == set()
+    assert Event.objects.filter(what="study completed").count() == 1
 
 
 def test_a_study_that_draws_once_more_is_complete_again_later() -> None:

@@ -16,6 +16,7 @@ from annotation.models import Decision, Seat, Slot
 from studies.actions.studies import create_study
 from studies.errors import StudyError
 from studies.models import Study, StudyState, SurveyQuestion
+from tests.annotation.test_pipeline import make_pipeline_project
 from tests.factories import NOON, TESTS, create_draft, fresh, make_instance, make_person, make_project
 from tests.results.describing import make_set
 
@@ -160,3 +161,18 @@ def test_a_policy_that_can_never_act_prevents_the_launch(policy: dict[str, Any],
     with pytest.raises(StudyError, match=problem):
         launch(study=draft, by=TESTS, now=NOON)
     assert fresh(draft).state == StudyState.DRAFT
+
+
+def test_a_qualification_that_nobody_can_pass_prevents_the_launch() -> None:
+    """30 instances in surveys of about 20 make two surveys of 15."""
+    project = make_pipeline_project(30)
+    asked: dict[str, Any] = {"kind": "image_to_text", "ask": {"images": ["image"]}, "surveys": {"size": 20}}
+    passing = {"group": "experts", "right": 8, "days": 30}
+    asked["purpose"] = "qualification"
+    draft = create_draft(project, study="too-many", qualification=passing | {"of": 16}, **asked)
+    with pytest.raises(StudyError, match=r"`qualification.of` is 16, and one session has at most 15 questions"):
+        launch(study=draft, by=TESTS, now=NOON)
+    assert fresh(draft).state == StudyState.DRAFT
+    draft = create_draft(project, study="enough", qualification=passing | {"of": 15}, **asked)
+    launch(study=draft, by=TESTS, now=NOON)
+    assert fresh(draft).surveys.count() == 2

@@ -8,6 +8,7 @@ from django.test import Client
 
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session
+from annotation.actions.answering.responses import open_slots
 from annotation.actions.ending import platform_outcome
 from annotation.actions.removing.retire_questions import take_out
 from annotation.errors import CannotTakePart, NothingLeft
@@ -15,7 +16,7 @@ from annotation.models import EntryEvent, Session, SessionState
 from studies.design import DesignRefused, read_design
 from studies.models import CompletionCode, Question, Study, StudyState
 from tests.annotation.test_entry import link_of
-from tests.annotation.test_pipeline import launch_file, make_pipeline_project
+from tests.annotation.test_pipeline import STEP_4, launch_file, make_pipeline_project
 from tests.annotation.test_repetitions import describing, say
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import page_of
@@ -135,6 +136,20 @@ def test_nobody_is_kept_waiting_for_what_cannot_come() -> None:
     assert update(session, minutes=1) == SessionState.WAITED
     with pytest.raises(NothingLeft, match="All places of this study are taken"):
         arrive(second, "cleo")
+
+
+def test_nobody_is_kept_waiting_for_the_answer_to_a_check() -> None:
+    project = make_pipeline_project(4)
+    first = launch_study(project, instances=4, checks={"repeat": {"per_survey": 1}})
+    second = launch_file(project, STEP_4 | {"lobby": LOBBY, "recruitment": {"any_ids": True}})
+    waiting, ann = wait(second, "ben"), arrive_at_work(first, "ann")
+    *ordinary, last = [slot for slot in open_slots(session=ann, limit=9) if not slot.is_check]
+    for slot in ordinary:
+        send(ann, slot, "none")
+    assert update(waiting, minutes=1) == SessionState.WAITING
+    send(ann, last, "none")
+    assert [slot.is_check for slot in open_slots(session=ann, limit=9)] == [True]
+    assert update(waiting, minutes=1) == SessionState.WAITED
 
 
 def test_a_study_that_pauses_leads_nobody_on_and_sends_nobody_away() -> None:

@@ -193,6 +193,18 @@ def test_slots_opened_again_are_somebody_elses_and_the_answer_is_let_back_only_w
     assert not Slot.objects.filter(answered_at=None).exists()
 
 
+def test_an_answer_that_was_edited_after_its_session_had_ended_is_let_back_too() -> None:
+    study = launch_study(instances=2)
+    ann = arrive_at_work(study, "ann")
+    slot = next_slot(ann)
+    answer_all(ann, "none")
+    edited = send(ann, slot, "1", replaces=1, now=NOON + timedelta(minutes=1))
+    assert (fresh(ann).state, edited.replaced_earlier) == (SessionState.FINISHED, True)
+    exclude(study, "ann")
+    assert reopen(study, "ann") == 2
+    assert include(study, "ann") == RemovalEffects(answers=2, decisions=2)
+
+
 def test_slots_opened_again_never_come_back_to_the_same_person_nor_while_somebody_is_at_work_on_them() -> None:
     study = launch_study(instances=1, recruitment={"sessions_per_annotator": 0})
     answer_all(arrive_at_work(study, "ann"), "none")

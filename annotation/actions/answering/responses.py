@@ -19,7 +19,7 @@ from annotation.actions.answering.duplicate_answers import lock_and_reject_dupli
 from annotation.actions.deciding.decisions import DecisionInput, decide_question, decision_input, decision_with_answer
 from annotation.actions.deciding.undo_acceptance import (
     downstream_questions,
-    is_used_downstream,
+    is_answer_final,
     update_downstream_of_questions,
 )
 from annotation.actions.ending.time_checks import check_times, possible_so_far
@@ -494,13 +494,14 @@ def _replace(arrival: _Arrival) -> SubmissionResult:
     if session.state == SessionState.LAPSED:
         # An answer sent in time may arrive after the lapse, and reclaims the seat.
         sessions.revive(session=session, now=now)
-    current = Response.objects.select_for_update().filter(session=session, slot=slot, is_current=True).first()
+    locked = Response.objects.select_for_update(of=("self",)).select_related("question")
+    current = locked.filter(session=session, slot=slot, is_current=True).first()
     if current is None:
         raise BadAnswer(gettext("This answer can no longer be changed; your earlier answer is kept."))
     if current.left_out == LeftOut.WITHDRAWN:
         # Nothing more is stored after consent was withdrawn.
         return arrival.result(stored=False)
-    if (final := _why_final(session, slot, current, now=now)) is not None:
+    if (final := _why_final(session, current, now=now)) is not None:
         return arrival.result(final, is_final=True)
     if (newer := _why_current_stands(current, sent)) is not None:
         return arrival.result(newer, newer_kept=True)
@@ -523,12 +524,12 @@ def _replace(arrival: _Arrival) -> SubmissionResult:
     return arrival.result(replaced_earlier=True)
 
 
-def _why_final(session: Session, slot: Slot, current: Response, *, now: datetime) -> AnswerNotice.Why | None:
+def _why_final(session: Session, current: Response, *, now: datetime) -> AnswerNotice.Why | None:
     """Return why the current answer can no longer change; None if it can.
 
     Tabs of a session that has just ended may still hold its questions; what they send counts until the lease ends.
     """
-    if is_used_downstream(slot.question):
+    if is_answer_final(current):
         return Why.BUILT_ON
     is_open = session.state in (SessionState.WORKING, SessionState.WAITING)
     has_just_ended = session.state == SessionState.FINISHED and now < session.lease_until

@@ -64,8 +64,7 @@ def _may_be_answered(study: Study, about: QuerySet[Instance], *, besides: Annota
     """Whether anybody but the waiting annotator `besides` has or may get a question of `study` about `about`."""
     if study.state != StudyState.OPEN:
         return False
-    still_open = Slot.objects.filter(seat__study=study, answered_at=None, question__instance__in=about)
-    still_open = still_open.filter(question__undone_at=None)
+    still_open = Slot.objects.to_come().filter(seat__study=study, question__instance__in=about)
     if besides is not None:
         still_open = still_open.exclude(annotator=besides)
     if still_open.exists() or draw_questions.could_draw(
@@ -89,7 +88,8 @@ def take_seat(*, session: Session, now: datetime, seat: Seat | None = None, room
     seat: preferred seat. room: maximum number of questions. Runs in a transaction.
     """
     given = seats.claim(session=session, now=now, seat=seat) if seat is not None else None
-    given = given or seats.claim(session=session, now=now, room=room)
+    if given is None:
+        given = seats.claim(session=session, now=now, room=room)
     if given is None:
         draw_questions.draw(study=session.study, annotator=session.annotator, now=now, room=room)
         # Also if nothing was drawn: somebody else may have opened seats while this waited for the lock of the study.

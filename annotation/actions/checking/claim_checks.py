@@ -15,7 +15,7 @@ def checks_to_leave(*, session: Session, given: QuerySet[Slot], bars: BarredQues
 
     given: the open slots that they could get with it. A check that they have had is exchanged for another one if nobody
     has seen the slot yet; otherwise it stays in the seat, for nobody or for a later annotator. So do repeats of
-    questions that the annotator does not get, and checks before the first question. Runs in a transaction that has
+    questions that the annotator does not get, and checks before their first question of the seat. Runs in a transaction that has
     locked the seat.
     """
     slots = list(given.select_related("question").order_by("position"))
@@ -31,12 +31,13 @@ def checks_to_leave(*, session: Session, given: QuerySet[Slot], bars: BarredQues
     exchanged = _exchange([slot for slot in checks if slot.pk in left], slots, session, had, bars)
     # An exchanged question is not asked, so neither is its repeat.
     asked_once = [slot.question_id for slot in slots if slot.pk not in left]
-    firsts = _answered_in(session, checks[0].seat_id) | set(asked_once)
+    answered = _answered_in(session, checks[0].seat_id)
+    firsts = answered | set(asked_once)
     left -= exchanged
     left |= {
         slot.pk for slot in checks if slot.question.check_type == Check.REPEAT and slot.question.source_id not in firsts
     }
-    if not session.questions_answered:
+    if not session.questions_answered and not answered:
         left |= _before_first_question(slots)
     return sorted(left)
 

@@ -147,12 +147,16 @@ def _source_study(study: Study, slug: str) -> Study:
 
 
 def _decided_instances(study: Study, source: Study) -> dict[int, list[tuple[Question, Any]]]:
-    """Return the instances whose questions in `source` all have a decided answer: each question with that answer."""
+    """Return the instances whose questions in `source` all have a decided answer: each question with that answer.
+
+    Only questions of the kinds that `study` asks.
+    """
     reachable = reachable_instances(study).order_by()
     decided = Decision.objects.filter(
         ~Q(settled_choice="") | Q(state=Decision.State.ACCEPTED) & ~Q(winner=""),
         study=source,
         question__undone_at=None,
+        question__kind__in=[part.kind for part in study.design.parts],
         question__instance__in=reachable,
     )
     found: dict[int, list[tuple[Question, Any]]] = {}

@@ -10,11 +10,11 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 
 from annotation.actions.launching.reopen_studies import reopen_asking
-from annotation.models import Response
+from annotation.models import Response, Slot
 from annotation.models.outcomes import accepted_decisions
 from annotation.models.responses import RESPONSE
 from studies.actions.questions import origin_of
-from studies.models import Question, Study
+from studies.models import Check, Question, Study
 
 # Numbers of downstream questions that were "undone" and "restored".
 DownstreamChanges = Counter[str]
@@ -30,6 +30,30 @@ def downstream_questions(question: Question) -> QuerySet[Question]:
 def is_used_downstream(question: Question) -> bool:
     """Whether another study asks about `question` or an answer to it, so that these are final."""
     return downstream_questions(question).filter(undone_at=None).exists()
+
+
+def is_answer_final(given: Response) -> bool:
+    """Whether another study uses an answer in a slot, so that its annotator can no longer change it."""
+    return is_used_downstream(_ordinary_before_gold(given) or given.question)
+
+
+def _ordinary_before_gold(given: Response) -> Question | None:
+    """Return the last ordinary question that the annotator answered before a gold question; None for other questions.
+
+    No study uses gold questions. Their answers become final like the ones before them, because annotators could
+    otherwise tell which questions are gold. A repeat of a gold question becomes final with it.
+    """
+    question = given.question
+    if question.check_type not in (Check.GOLD, Check.REPEAT):
+        return None
+    asked = question.source_id if question.check_type == Check.REPEAT else question.pk
+    same_seat = Slot.objects.filter(seat__slots=given.slot_id)
+    gold = same_seat.filter(question=asked, question__check_type=Check.GOLD).first()
+    if gold is None:
+        return None
+    answered = same_seat.ordinary().filter(annotator=given.annotator_id, answered_at__isnull=False)
+    before = answered.filter(position__lt=gold.position).select_related("question").order_by("-position").first()
+    return None if before is None else before.question
 
 
 def update_downstream_of_answers(*, questions: Collection[int], now: datetime) -> DownstreamChanges:

@@ -31,6 +31,6 @@ def reopen_with_open_slots() -> None:
 
 
 def reopen_asking(*, questions: Collection[int]) -> None:
-    """Mark the studies with an open slot for one of `questions` as incomplete."""
-    open_slots = Slot.objects.filter(question__in=questions, question__undone_at=None, answered_at=None).order_by()
-    reopen(studies=open_slots.values_list("question__study", flat=True).distinct())
+    """Mark the studies with an open slot for one of `questions` as incomplete. No study waits for answers to checks."""
+    asked = Slot.objects.ordinary().filter(question__in=questions, question__undone_at=None, answered_at=None)
+    reopen(studies=asked.order_by().values_list("question__study", flat=True).distinct())

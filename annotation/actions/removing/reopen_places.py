@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Count, F
+from django.db.models import Count, F, Q
 
 from analytics.work.pay import rewards
 from annotation.actions.launching.reopen_studies import reopen_asking
@@ -48,27 +48,34 @@ def free_places(*, annotator: Annotator, project: Project, study: Study | None =
     for seat in seats:
         _free_seat(seat)
     after = _to_come(seats)
-    more = {study: _minus(after[study], before.get(study, (0, 0))) for study in after}
-    return ReopenedPlaces(freed, sum(answers for _, answers in more.values()), _cost(more))
+    more = {study: _minus(after[study], before.get(study, (0, 0, 0))) for study in after}
+    return ReopenedPlaces(freed, sum(answers for _, answers, _ in more.values()), _cost(more))
 
 
-def _to_come(seats: Collection[Seat]) -> dict[int, tuple[int, int]]:
+# Numbers of places, of answers, and of answers that are paid: with those to checks.
+_Numbers = tuple[int, int, int]
+
+
+def _to_come(seats: Collection[Seat]) -> dict[int, _Numbers]:
     """Return the id of each study that is under way -> how many of `seats` and answers in them are to come."""
-    open_slots = Slot.objects.wanted().to_come().filter(seat__in=seats, seat__study__state__in=UNDER_WAY).order_by()
-    counted = open_slots.values_list("seat__study").annotate(Count("seat", distinct=True), Count("pk"))
-    return {study: (places, answers) for study, places, answers in counted}
+    open_slots = Slot.objects.paid_to_come().filter(seat__in=seats, seat__study__state__in=UNDER_WAY).order_by()
+    asked = Count("pk", filter=Q(is_check=False))
+    counted = open_slots.values_list("seat__study").annotate(
+        Count("seat", distinct=True), asked=asked, paid=Count("pk")
+    )
+    return {study: (places, answers, paid) for study, places, answers, paid in counted}
 
 
-def _minus(after: tuple[int, int], before: tuple[int, int]) -> tuple[int, int]:
-    return after[0] - before[0], after[1] - before[1]
+def _minus(after: _Numbers, before: _Numbers) -> _Numbers:
+    return after[0] - before[0], after[1] - before[1], after[2] - before[2]
 
 
-def _cost(more: Mapping[int, tuple[int, int]]) -> dict[str, Decimal]:
+def _cost(more: Mapping[int, _Numbers]) -> dict[str, Decimal]:
     """Return the pay by currency of these places and answers, by study."""
     cost: dict[str, Decimal] = {}
     for study in Study.objects.filter(pk__in=more).defer("source").order_by("pk"):
-        pay, (places, answers) = study.design.pay, more[study.pk]
-        due = rewards(pay.per_session, pay.per_answer, seats=places, answers=answers)
+        pay, (places, _, paid) = study.design.pay, more[study.pk]
+        due = rewards(pay.per_session, pay.per_answer, seats=places, answers=paid)
         cost[pay.currency] = cost.get(pay.currency, Decimal(0)) + due
     return {currency: due for currency, due in cost.items() if due}
 
@@ -86,18 +93,21 @@ def _free_seat(seat: Seat) -> None:
 def restore_places(*, annotator: Annotator, project: Project, now: datetime) -> int:
     """Put answers of `annotator` back into their slots where nobody holds them; return how many were taken.
 
-    Answers that came late never had a slot. Runs in a transaction that has locked the annotator.
+    Answers to checks are put back too, and not counted. Answers that came late never had a slot. Runs in a transaction
+    that has locked the annotator.
     """
     placeless = Response.objects.filter(annotator=annotator, study__project=project, is_current=True, slot=None)
-    in_time = placeless.filter(received_at__lte=F("session__ended_at"), session__last_seat__isnull=False)
+    # Only an answer that had a slot can be edited, also shortly after its session has ended.
+    had_slot = Q(version__gt=1) | Q(received_at__lte=F("session__ended_at"))
+    in_time = placeless.filter(had_slot, session__last_seat__isnull=False)
     lost = [(response, _slot_of(response)) for response in in_time.select_related("session").order_by("pk")]
     lost.sort(key=lambda each: (each[0].session.last_seat_id or 0, each[0].pk))
     seats = {place.seat_id for _, place in lost if place is not None}
     list(Seat.objects.select_for_update().filter(pk__in=seats).order_by("pk"))
-    back = sum(_take_slot(response, place) for response, place in lost if place is not None)
+    back = {response.pk for response, place in lost if place is not None and _take_slot(response, place)}
     still_open = Slot.objects.ordinary().filter(seat__in=seats, answered_at=None).values("seat")
     Seat.objects.filter(pk__in=seats, session=None).exclude(pk__in=still_open).update(filled_at=now)
-    return len(lost) - back
+    return sum(not response.is_check and response.pk not in back for response, _ in lost)
 
 
 def _slot_of(response: Response) -> Slot | None:

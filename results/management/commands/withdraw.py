@@ -1,7 +1,8 @@
 from typing import Any
 
+from annotation.actions.removing.removals import withdraw
 from results.actions.exports import discard_files
-from results.actions.participants import NamedAnnotator, withdraw
+from results.actions.participants import NamedAnnotator
 from results.management.people import PersonCommand
 from results.sentences import say_effects
 

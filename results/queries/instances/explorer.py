@@ -22,7 +22,7 @@ from results.queries.instances.instance_list import images_of, sort_roles, tags_
 from results.queries.instances.missing_questions import MissingQuestion, missing_questions
 from results.queries.instances.pages import Order, Slice, slice_of
 from results.queries.studies.question_reports import reports_heard
-from results.queries.studies.skips import image_skips
+from results.queries.studies.skips import ordinary_image_skips
 from results.reports.explorer_links import ANSWERED, NO_NAME, NOT_SHOWN, OUTCOME_WORDS, SETTLED, SEVERAL, in_address
 from studies.actions.projects.datasets import dataset_studies, ways_to_dataset
 from studies.actions.questions import upstream_studies
@@ -432,7 +432,7 @@ def _question_decisions(studies: Iterable[Study], name: str) -> QuerySet[Decisio
 
 def _is_reported(studies: Sequence[Study], name: str) -> Q:
     if name == NOT_SHOWN:
-        return _is_among(image_skips(studies), "question__instance")
+        return _is_among(ordinary_image_skips(studies), "question__instance")
     reports = reports_heard(studies)
     return _is_among(reports if name == ANY else reports.filter(reason=name), "question__instance")
 

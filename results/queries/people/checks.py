@@ -12,7 +12,6 @@ from annotation.check_results import (
     Passed,
     checked_answers,
     count_passed,
-    passed_by_session,
     passed_check,
 )
 from annotation.models import Decision, Removal, Response, Session
@@ -158,9 +157,16 @@ def gold_uses(instance: Instance) -> list[GoldUse]:
 
 
 def failed_instructions(session: Session | None) -> Passed:
-    """Return how many instruction checks `session` passed, and of how many, in answers that stand."""
-    found = {} if session is None else passed_by_session(Response.objects.filter(session=session))
-    return next(iter(found.values()))[Check.INSTRUCTION] if found else Passed()
+    """Return how many instruction checks `session` passed, and of how many.
+
+    Answers of excluded people are judged too, also after their places were freed.
+    """
+    if session is None:
+        return Passed()
+    current = _shown().filter(session=session, is_current=True, question__check_type=Check.INSTRUCTION)
+    asked = current.filter(question__taken_out_at=None).select_related("question")
+    results = [passed_check(each, {}) for each in asked]
+    return Passed(results.count(True), len(results) - results.count(None))
 
 
 def _shown() -> QuerySet[Response]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from analytics.work.pay import projected_cost
 from annotation.models import Removal, Response, Session, SessionState
@@ -25,7 +25,7 @@ PER_PAGE = 50
 
 @dataclass(frozen=True)
 class SessionLine:
-    """A session: state, number of stored answers (`answers`), number that count, and amount due.
+    """A session: state, number of stored answers (`answers`), number that count, number to checks, amount due.
 
     `evidence`: sentences on implausible times, "" if there is none or a researcher accepted them.
     """
@@ -35,6 +35,7 @@ class SessionLine:
     state: SessionState
     answers: int
     counted: int
+    checks: int
     owed: SessionOwed
     evidence: str = ""
 
@@ -93,15 +94,18 @@ def session_lines(study: Study, people: Collection[int] | None = None) -> list[S
     answers = Response.objects.filter(study=study, is_current=True).order_by()
     if people is not None:
         sessions, answers = sessions.filter(annotator__in=people), answers.filter(annotator__in=people)
-    numbers = answers.values_list("session_id").annotate(all=Count("pk"), counted=Count("pk", filter=counts()))
-    given = {session: (stored, counted) for session, stored, counted in numbers}
+    by_session = answers.values_list("session_id")
+    numbers = by_session.annotate(
+        all=Count("pk"), counted=Count("pk", filter=counts()), checks=Count("pk", filter=Q(is_check=True))
+    )
+    given = {session: (stored, counted, checks) for session, stored, counted, checks in numbers}
     lines = []
     columns = ("pk", "annotator_id", "state", "time_evidence", "times_accepted_at")
     for pk, annotator, state, found, accepted in sessions.order_by("arrived_at", "pk").values_list(*columns):
-        all_answers, counted = given.get(pk, (0, 0))
+        all_answers, counted, checks = given.get(pk, (0, 0, 0))
         evidence = unlikely_times(found) if found and accepted is None else ""
         owed = compute_pay(state, all_answers, study.design, unlikely_times=bool(evidence))
-        lines.append(SessionLine(pk, annotator, SessionState(state), all_answers, counted, owed, evidence))
+        lines.append(SessionLine(pk, annotator, SessionState(state), all_answers, counted, checks, owed, evidence))
     return lines
 
 
@@ -259,10 +263,12 @@ def _why(lines: Sequence[SessionLine], study: Study, removed: str) -> str:
     evidence = [f" ({line.evidence.rstrip('.')})" if line.evidence else "" for line in lines]
     reasons = Counter(f"{line.owed.why}{why}" for line, why in zip(lines, evidence, strict=True))
     told = [reason if times == 1 else f"{times} times: {reason}" for reason, times in reasons.items()]
-    aside = sum(line.answers - line.counted for line in lines)
-    if aside and not removed:
+    checks = sum(line.checks for line in lines)
+    aside = sum(line.answers - line.counted for line in lines) - checks
+    if not removed:
         paid = "and paid" if study.design.pay.per_answer else "and not paid by the answer"
-        told.append(f"{aside} of the answers kept aside {paid}")
+        found = (("kept aside", aside), ("given to checks", checks))
+        told += [f"{number} of the answers {what} {paid}" for what, number in found if number]
     told += [_REMOVED[removed]] if removed else []
     sentence = "; ".join(told)
     return f"{sentence[:1].upper()}{sentence[1:]}."

@@ -23,7 +23,7 @@ from results.queries.reports.label_spaces import label_spaces, preference_option
 from results.queries.studies.pipeline import studies_in_order
 from results.queries.studies.progress import paid_sessions
 from results.queries.studies.simulated_answers import answering_sessions, simulated_studies
-from results.queries.studies.skips import image_skips
+from results.queries.studies.skips import ordinary_image_skips
 from results.reports.facts import (
     AnswerFacts,
     MismatchedPredictions,
@@ -206,7 +206,7 @@ def study_outline(study: Study) -> StudyFacts:
         consents=dict(agreed.values_list("consent__number").annotate(n=Count("pk"))),
         minimum_hourly_pay=minimum_hourly_pay(design.pay.currency),
         **_count_instances(Decision.objects.filter(study=study).exclude(settled_choice=""), "settled"),
-        **_count_instances(image_skips([study]), "skipped"),
+        **_count_instances(ordinary_image_skips([study]), "skipped"),
         **_double_surveys(study),
     )
 

@@ -394,17 +394,28 @@ def count_to_come(project: Project) -> ToCome:
     live = list(Study.objects.filter(project=project, state__in=UNDER_WAY).defer("source"))
     open_places, cost = _open_places(live), dict[str, Decimal]()
     for study in live:
-        pay, (seats, answers) = study.design.pay, open_places.get(study.pk, (0, 0))
+        pay, places = study.design.pay, open_places.get(study.pk, _OpenPlaces())
         if pay.per_session or pay.per_answer:
-            due = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
+            due = rewards(pay.per_session, pay.per_answer, seats=places.seats, answers=places.paid)
             cost[pay.currency] = cost.get(pay.currency, Decimal(0)) + due
-    return ToCome(sum(answers for _, answers in open_places.values()), dict(sorted(cost.items())))
+    return ToCome(sum(places.answers for places in open_places.values()), dict(sorted(cost.items())))
 
 
-def _open_places(live: Sequence[Study]) -> dict[int, tuple[int, int]]:
-    """Return the id of each of the studies -> its places with answers to come, and how many these answers are."""
-    still = Slot.objects.wanted().to_come().filter(seat__study__in=live).order_by().values_list("seat__study_id")
-    return {study: (seats, n) for study, seats, n in still.annotate(s=Count("seat", distinct=True), n=Count("pk"))}
+@dataclass(frozen=True)
+class _OpenPlaces:
+    """Places with answers to come, and how many these are. paid: with the answers to their checks."""
+
+    seats: int = 0
+    answers: int = 0
+    paid: int = 0
+
+
+def _open_places(live: Sequence[Study]) -> dict[int, _OpenPlaces]:
+    """Return the id of each of the studies that has open places -> their numbers."""
+    still = Slot.objects.paid_to_come().filter(seat__study__in=live).order_by().values_list("seat__study_id")
+    answers = Count("pk", filter=Q(is_check=False))
+    counted = still.annotate(s=Count("seat", distinct=True), n=answers, paid=Count("pk"))
+    return {study: _OpenPlaces(seats, asked, paid) for study, seats, asked, paid in counted}
 
 
 def project_spending(project: Project) -> list[Spending]:
@@ -417,8 +428,8 @@ def project_spending(project: Project) -> list[Spending]:
     found: dict[str, list[StudySpending]] = {}
     for study in studies:
         pay, so_far = study.design.pay, owed[study.pk].cost(study.design.pay.per_answer)
-        seats, answers = open_places.get(study.pk, (0, 0))
-        to_come = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
+        places = open_places.get(study.pk, _OpenPlaces())
+        to_come = rewards(pay.per_session, pay.per_answer, seats=places.seats, answers=places.paid)
         percent = settings.PLATFORM_FEE_PERCENT if study.design.recruitment.prolific else Decimal(0)
         fee, fee_owed = platform_fee(so_far + to_come, percent), platform_fee(so_far, percent)
         found.setdefault(pay.currency, []).append(StudySpending(study.slug, so_far, to_come, fee, fee_owed))

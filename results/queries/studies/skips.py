@@ -51,6 +51,11 @@ def image_skips(studies: Iterable[Study]) -> QuerySet[Skip]:
     return Skip.objects.filter(study__in=studies).exclude(images=[])
 
 
+def ordinary_image_skips(studies: Iterable[Study]) -> QuerySet[Skip]:
+    """Return the skips that numbers count: those of `image_skips`, without skipped checks."""
+    return image_skips(studies).filter(question__check_type="")
+
+
 def study_skips(study: Study) -> Skips:
     name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
     skips = image_skips([study])

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.conf import LazySettings
@@ -13,15 +15,19 @@ from annotation.actions.launching.extend_study import add_answers
 from annotation.actions.removing import removals
 from annotation.actions.removing.retire_questions import put_back, take_out
 from annotation.check_results import passed_by_session
-from annotation.models import Decision, Response, Seat, Session, SessionState, Slot
+from annotation.models import Decision, Response, Seat, Session, SessionState, Skip, Slot
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.queries.exports.export_rows import answered_checks, given_responses
+from results.queries.instances.explorer import InstanceFilters, list_instances
 from results.queries.people.checks import checks_of_people
 from results.queries.people.participants import people_lines
 from results.queries.people.person_page import CHECKS as CHECKS_OF_PERSON
 from results.queries.people.person_page import answers_of, count_listed
+from results.queries.reports.report_rows import study_outline
+from results.queries.studies.overview import ToCome, count_to_come, project_spending
 from results.queries.studies.progress import study_progress
+from results.queries.studies.skips import study_skips
 from studies.kinds import get_kind, posted_values
 from studies.models import Check, Project, Question, Study
 from tests.annotation.test_responses import send
@@ -111,6 +117,23 @@ def test_no_number_reads_checks(study: Study) -> None:
     assert len(list(given_responses(study))) == 30
     # They are work, and are paid.
     assert responses.stored_answers(session=session) == 36
+
+
+def test_a_skipped_check_is_no_skipped_question_of_the_report(study: Study) -> None:
+    session = arrive_at_work(study)
+    asked = [slot.question for slot in open_slots(session)]
+    ordinary = next(each for each in asked if not each.check_type)
+    gold = next(each for each in asked if each.check_type == Check.GOLD)
+    about: dict[str, Any] = {"study": study, "session": session, "annotator": session.annotator, "at": NOON}
+    image = {"option": "candidate-0", "image": "", "failed_loads": 3, "missing": False}
+    for question in (ordinary, gold):
+        Skip.objects.create(question=question, images=[image], file_missing=False, **about)
+    outline = study_outline(study)
+    assert (outline.skipped, outline.skipped_about) == (1, 1)
+    listed = list_instances(study.project, [study], InstanceFilters(study=study.slug, reason="not-shown"))
+    assert list(listed.instances.values_list("key", flat=True)) == [ordinary.instance.key]
+    # The page of the study lists it all the same, so that its images are corrected.
+    assert study_skips(study).count == 2
 
 
 def test_the_page_of_a_person_lists_all_36_answers(study: Study) -> None:
@@ -228,6 +251,36 @@ def test_replaced_answers_free_the_checks_of_their_seat_too(study: Study) -> Non
     assert (freed.freed, freed.answers) == (30, 30)
     other = arrive_at_work(study, "ben")
     assert other.questions_total == 36
+    back = removals.include(annotator=session.annotator, project=study.project, by=TESTS, now=NOON)
+    assert (back.answers, back.without_place) == (0, 30)
+
+
+def test_what_is_still_to_come_costs_the_pay_of_its_checks_too(project: Project) -> None:
+    """Two places of 30 answers and 6 checks, each paid 0.10."""
+    pay = {"currency": "USD", "per_answer": "0.10"}
+    study = launch_study(project, instances=34, answers=2, checks=CHECKS, pay=pay)
+
+    def to_come() -> ToCome:
+        found = count_to_come(project)
+        assert [spending.to_come for spending in project_spending(project)] == [found.cost["USD"]]
+        return found
+
+    assert to_come() == ToCome(60, {"USD": Decimal("7.20")})
+    ann = arrive_at_work(study)
+    answer_all(ann)
+    assert to_come() == ToCome(30, {"USD": Decimal("3.60")})
+    about: dict[str, Any] = {"annotator": ann.annotator, "project": project, "by": TESTS, "now": NOON}
+    removals.exclude(**about, reason="No care")
+    freed = removals.reopen_slots(**about)
+    assert (freed.answers, freed.cost) == (30, {"USD": Decimal("3.60")})
+    assert to_come() == ToCome(60, {"USD": Decimal("7.20")})
+    ben = arrive_at_work(study, "ben")
+    for slot in open_slots(ben):
+        if not slot.is_check:
+            send(ben, slot)
+    sessions.leave(session=fresh(ben), to=SessionState.GIVEN_UP, now=NOON)
+    # Nobody is asked the checks that ben has left.
+    assert to_come() == ToCome(30, {"USD": Decimal("3.60")})
 
 
 def test_a_second_survey_has_other_checks_for_the_same_person(project: Project) -> None:
@@ -299,6 +352,22 @@ def test_a_seat_with_open_checks_only_is_not_free(study: Study) -> None:
     assert ben.questions_total == 36
     assert Seat.objects.filter(session=None, filled_at=None).count() == 1
     assert not seats.has_free_seat(study=study, annotator=None)
+
+
+@pytest.mark.parametrize("left", [Check.GOLD, Check.INSTRUCTION, Check.REPEAT])
+def test_who_comes_back_for_one_check_under_a_new_submission_gets_it(study: Study, left: Check) -> None:
+    ann = arrive_at_work(study)
+    slots = open_slots(ann)
+    check = next(slot for slot in slots if slot.question.check_type == left)
+    for slot in slots:
+        if slot != check:
+            send(ann, slot)
+    again = arrive_at_work(study, session="second")
+    assert (again.questions_total, [slot.pk for slot in open_slots(again)]) == (1, [check.pk])
+    assert Seat.objects.filter(session=None).count() == 1
+    send(again, check)
+    assert fresh(again).state == SessionState.FINISHED
+    assert Response.objects.filter(annotator=ann.annotator, is_current=True).count() == 36
 
 
 def test_a_question_that_is_taken_out_takes_its_repeat_with_it(study: Study) -> None:

@@ -12,6 +12,7 @@ from results.queries.people.checks import check_questions
 from studies.errors import StudyError
 from studies.models import Project, Question, Study
 from tests.annotation.checking.test_checks_of_seats import open_slots, value_of
+from tests.annotation.test_pipeline import launch_file, make_pipeline_project
 from tests.annotation.test_responses import send
 from tests.factories import NOON, TESTS, arrive_at_work, create_draft, launch_study, make_person
 
@@ -41,6 +42,28 @@ def test_gold_are_accepted_and_settled_questions_with_their_decision_as_right_an
     assert not draft.questions.filter(instance__in=gold.values("instance")).exists()
     sources = Question.objects.in_bulk(list(gold.values_list("source_id", flat=True)))
     assert {each.content == sources[each.source_id].content for each in gold} == {True}
+
+
+def test_gold_from_a_study_with_more_kinds_takes_only_questions_of_its_own_kind(db: None) -> None:
+    project, olga = make_pipeline_project(6), make_person("olga")
+    parts = [{"kind": "best_of_n"}, {"kind": "image_to_text", "ask": {"images": ["image"]}}]
+    pilot = launch_file(project, {"study": "pilot", "parts": parts, "purpose": "filter", "rule": "majority-v1"})
+    decided = [
+        ("vase-0", "image_to_text", "caption"),
+        ("vase-1", "image_to_text", "caption"),
+        ("vase-1", "best_of_n", "candidate-1"),
+        ("vase-2", "best_of_n", "candidate-2"),
+    ]
+    for key, kind, choice in decided:
+        question = pilot.questions.get(instance__key=key, kind=kind)
+        settle(question=question, choice=choice, by=olga, note="", now=NOON)
+    main = launch_study(project, study="main", instances=6, checks={"gold": {"per_survey": 2, "from": "pilot"}})
+    gold = Question.with_checks.filter(study=main, check_type="gold").order_by("instance")
+    assert list(gold.values_list("instance__key", "kind", "right")) == [
+        ("vase-1", "best_of_n", "candidate-1"),
+        ("vase-2", "best_of_n", "candidate-2"),
+    ]
+    assert main.questions.count() == 4
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 
 from annotation.actions.deciding.adjudication import settle
-from annotation.models import Session, SessionState
+from annotation.actions.removing import removals
+from annotation.models import Removal, Session, SessionState
 from background import jobs
 from background.models import Job, JobState
 from predictions.actions.models import rename_model
 from predictions.models import Prediction
-from results.actions import cached_statistics, participants
+from results.actions import cached_statistics
 from results.models import KeptNumbers
 from results.queries.studies.progress import progress_of, study_progress
 from results.reports.base import Column, Table
@@ -85,7 +87,16 @@ def test_taking_somebody_out_letting_them_back_and_opening_their_slots_make_them
 def test_no_page_keeps_numbers_of_before_somebody_withdrew(study: Study) -> None:
     answer(sit_down(study, "ann"), questions(study)[0], "none")
     make(look(study))
-    participants.withdraw(annotator=person("ann"), project=study.project, by="tests", now=LATER)
+    removals.withdraw(annotator=person("ann"), project=study.project, by="tests", now=LATER)
+    assert look(study, LATER).numbers is None
+
+
+def test_no_page_keeps_numbers_of_before_somebody_took_their_consent_back_on_their_own_page(study: Study) -> None:
+    ann = sit_down(study, "ann")
+    answer(ann, questions(study)[0], "none")
+    make(look(study))
+    assert Client().post(f"/s/{ann.token}/take-back/").status_code == 303
+    assert Removal.objects.withdrawals().count() == 1
     assert look(study, LATER).numbers is None
 
 
@@ -184,7 +195,7 @@ def test_numbers_that_were_being_made_when_somebody_withdrew_are_not_kept(
 
     def and_meanwhile_ann_withdraws(study: Study) -> Any:
         numbers = asdict(study_progress(study))
-        participants.withdraw(annotator=person("ann"), project=study.project, by="tests", now=LATER)
+        removals.withdraw(annotator=person("ann"), project=study.project, by="tests", now=LATER)
         return numbers
 
     monkeypatch.setitem(cached_statistics._MAKERS, Page.STUDY_PROGRESS, and_meanwhile_ann_withdraws)

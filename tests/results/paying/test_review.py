@@ -6,12 +6,15 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.models import Payment, Session, SessionState, Submission
+from annotation.actions.removing import removals
+from annotation.actions.removing.retire_questions import take_out
+from annotation.models import Payment, Response, Session, SessionState, Submission
 from annotation.recruitment.prolific import bodies
+from studies.models import Question
 from tests.annotation.paying.stage import Stage, stage
 from tests.annotation.test_rejection_rules import MESSAGE
 from tests.checking import fail_instructions
-from tests.factories import make_member
+from tests.factories import NOON, TESTS, make_member
 from tests.pages import signed_in, words_of
 from tests.prolific import CODES
 
@@ -130,6 +133,22 @@ def test_a_rejection_is_checked_then_shown_again_and_then_sent(paying: Stage, ow
     page = owner.post(reject, {**typed, "sure": "1"}, follow=True)
     assert "is rejected." in words_of(page)
     assert paying.local.status(paying.ids[0]) == "REJECTED"
+
+
+def test_who_was_excluded_and_replaced_can_still_be_rejected_for_failed_instructions(
+    paying: Stage, owner: Client
+) -> None:
+    session = paying.sessions[0]
+    fail_instructions(session, 3)
+    taken_out = Question.with_checks.filter(study=session.study, check_type="instruction").order_by("-pk")[0]
+    take_out(question=taken_out, reason="Broken", by=TESTS, now=NOON)
+    about: dict[str, Any] = {"annotator": session.annotator, "project": session.study.project, "by": TESTS, "now": NOON}
+    removals.exclude(**about, reason="No care")
+    removals.reopen_slots(**about)
+    assert not Response.objects.filter(session=session, is_check=True, slot__isnull=False).exists()
+    page = owner.post(f"{page_of(paying)}reject/", {"category": "FAILED_CHECK", "message": MESSAGE})
+    assert "Failed instruction checks: 2 of 2" in words_of(page)
+    assert (page.status_code, "Reject submission" in words_of(page)) == (200, True)
 
 
 def test_an_owner_undoes_a_rejection_after_a_confirmation(paying: Stage, owner: Client) -> None:

@@ -24,7 +24,7 @@ from tests.annotation.test_live_sessions import find, led_on, write
 from tests.annotation.test_lobby import MINUTE, make_roles, wait
 from tests.annotation.test_responses import send
 from tests.annotation.test_withdrawn_texts import look
-from tests.factories import NOON, arrive_at_work, make_member
+from tests.factories import NOON, arrive_at_work, launch_study, make_member
 from tests.people import digest_of
 from tests.removing import exclude, withdraw
 
@@ -120,6 +120,18 @@ def test_finishing_early_and_coming_back_pays_no_more_than_staying(client: Clien
     code = CompletionCode.objects.get(study=study, outcome="finished").code
     assert platform_outcome.code_for(session=whole, now=NOON) == code
     assert owed(study)["cleo"].amount == Decimal("1.44")
+
+
+def test_answers_to_checks_are_paid_and_not_called_kept_aside() -> None:
+    pay = {"currency": "USD", "per_answer": "0.10"}
+    study = launch_study(instances=4, checks={"repeat": {"per_survey": 1}}, pay=pay)
+    ann = arrive_at_work(study, "ann")
+    for slot in responses.open_slots(session=ann, limit=9):
+        send(ann, slot)
+    person = owed(study)["ann"]
+    assert (person.answers, person.counted, person.amount) == (5, 4, Decimal("0.50"))
+    assert "1 of the answers given to checks and paid" in person.why
+    assert "kept aside" not in person.why
 
 
 def test_every_acknowledged_answer_is_paid_and_the_cost_is_the_sum_of_the_list() -> None:

@@ -12,10 +12,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.actions.deciding.adjudication import settle
 from annotation.actions.deciding.decisions import recount
+from annotation.actions.removing import removals
 from annotation.models import Annotator, Response
 from background.models import Job
 from predictions.models import Model, Prediction
-from results.actions import cached_statistics, participants
+from results.actions import cached_statistics
 from results.actions.pseudonyms import name_annotators
 from results.models import InstanceFigures, KeptNumbers, Pseudonym, Release
 from results.queries.instances.explorer import InstanceFilters, list_instances
@@ -633,7 +634,7 @@ def test_the_list_says_where_the_page_that_led_to_it_counted_others(client: Clie
 def test_figures_go_when_somebody_withdraws(client: Client, project: Project) -> None:
     assert listed(client, longer="4") == ["vase-0", "vase-1"]
     ann = Annotator.objects.get(id_digest=digest_of("ann"))
-    participants.withdraw(annotator=ann, project=project, by="tests", now=NOON)
+    removals.withdraw(annotator=ann, project=project, by="tests", now=NOON)
     assert not InstanceFigures.objects.exists()
     # ben alone answered about them by now.
     assert listed(client, longer="4", study="step-3") == []

@@ -143,7 +143,13 @@ BAD_FILES = [
     (SMALL + "purpose: pilot\ndataset: true\n", 5, "accepts nothing"),
     (QUALIFYING.format(right=3, of=4).replace("image_to_text", "best_of_n"), 5, "so nobody could pass. Choose a kind"),
     (QUALIFYING.format(right=5, of=4), 7, "5 right answers of 4 are impossible. Lower `right`, or raise `of`."),
-    (QUALIFYING.format(right=3, of=201), 8, "`qualification.of` is 201, and one session has at most 200 questions"),
+    # 50 instances in a survey, and at most 74 where 74 are selected: two questions about each.
+    (QUALIFYING.format(right=3, of=149), 8, "`qualification.of` is 149, and one session has at most 148 questions"),
+    (
+        QUALIFYING.format(right=3, of=30) + "surveys:\n  size: 20\n",
+        8,
+        "`qualification.of` is 30, and one session has at most 28 questions",
+    ),
     (QUALIFYING.format(right=3, of=4).replace("purpose: q", "purpose: pilot #"), 5, "this study is pilot. Write"),
     (SMALL + "ethics: Board of Vases, no. 7\n", 4, "Write `consent`, or leave `ethics` out."),
 ]

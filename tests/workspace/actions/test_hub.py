@@ -8,10 +8,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.core import serializers
 
+from annotation.actions.removing.removals import withdraw
 from background.hub_commits import Progress, Target
 from background.jobs import cancel, fail
 from background.models import Job
-from results.actions.participants import withdraw
 from results.actions.releases import freeze_release, prepare_release
 from results.exporting.dataset_card import About
 from results.models import Release

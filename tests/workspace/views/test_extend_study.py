@@ -7,6 +7,7 @@ from annotation.models import Seat
 from studies.design.model import BlindSolvability, LaunchConditions
 from studies.models import Study
 from tests.annotation.test_pipeline import answer_all
+from tests.checking import CHECKS
 from tests.factories import arrive_at_work, launch_study, make_instance
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +35,17 @@ def test_what_would_follow_is_told_and_nothing_is_done(editor: Client, study: St
     assert "4 questions are decided now and will be open again until the new answers are in" in shown
     assert Seat.objects.count() == 1
     assert Study.objects.get().answers == 1
+
+
+def test_the_cost_of_more_answers_includes_the_pay_of_their_checks(editor: Client, study: Study) -> None:
+    pay = {"per_session": "8.00", "per_answer": "0.05"}
+    launch_study(study.project, study="checked", instances=34, pay=pay, checks=CHECKS)
+    make_instance(study.project, "came-later")
+    address = "/studies/vases/checked/more/"
+    # 8.00, and 0.05 for each of 30 answers and 6 checks.
+    assert "USD 9.80" in text(editor.get(address, {"what": "answers", "number": "1"}).content.decode())
+    # A survey of one question has no checks.
+    assert "USD 8.05" in text(editor.get(address, {"what": "instances"}).content.decode())
 
 
 def test_it_is_done_when_it_is_confirmed(editor: Client) -> None:

@@ -4,11 +4,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from annotation.actions.launching.consent_versions import amend_consent
 from annotation.models import Annotator, EntryEvent, PracticeAnswer, Response, Session
 from studies.actions.questions import make_practice
-from studies.design.model import Part, Practice, PracticeEntry
+from studies.design.model import Part, Practice, PracticeEntry, QualityChecks, RepeatChecks
 from studies.models import InstanceImage, Question, Study
-from tests.factories import make_launched, redesign
+from tests.factories import NOON, TESTS, make_launched, redesign
 
 PREVIEW = "/studies/birds/birds-step-3/preview/"
 
@@ -55,6 +56,24 @@ def test_the_instructions_count_the_questions_of_a_whole_survey(client: Client, 
     page = shown(client, "instructions-1")
     assert "<span>4 questions</span>" in page
     assert "Preview of 3 questions" in page
+
+
+@pytest.mark.parametrize("launched", [False, True])
+def test_the_instructions_count_checks_too(client: Client, draft: Study, launched: bool) -> None:
+    """4 questions and a repeat. Of 4 repeats only 2 would be asked: half as many as there are questions."""
+    if launched:
+        make_launched(draft)
+    for repeats, questions in ((1, 5), (4, 6)):
+        checks = QualityChecks(gold=None, instruction=None, repeat=RepeatChecks(per_survey=repeats))
+        redesign(draft, checks=checks)
+        assert f"<span>{questions} questions</span>" in shown(client, "instructions-1")
+
+
+def test_the_consent_page_of_a_launched_study_shows_its_latest_text(client: Client, study: Study) -> None:
+    assert "We keep less" not in shown(client, "consent")
+    text = "# Before you start\n\nWe keep less."
+    amend_consent(study=study, text=text, reason="Less is stored.", ask_again=False, by=TESTS, now=NOON)
+    assert "We keep less." in shown(client, "consent")
 
 
 def test_the_end_names_prolific_only_where_people_come_from_it(client: Client, draft: Study) -> None:

@@ -22,6 +22,7 @@ from results.queries.studies.overview import waiting_for_launch
 from results.views.guards import signed_in_user, study_view
 from studies.actions.conditions import untested_warning
 from studies.design.model import MOST_ANSWERS
+from studies.design.quality_checks import MOST_CHECKS
 from studies.errors import StudyError
 from studies.models import UNDER_WAY, Study
 from studies.permissions import Verb
@@ -155,7 +156,10 @@ def _preview(study: Study, extension: Extension, number: int, by: User) -> Previ
             lambda: extend_study.extend(study=study, way=extension.way, number=number, by=by, now=timezone.now())
         )
     pay = study.design.pay
-    cost = rewards(pay.per_session, pay.per_answer, seats=grown.seats, answers=grown.answers)
+    # Answers to checks are paid too. Short surveys have fewer of them.
+    checks = min(study.design.checks_per_survey, grown.answers // max(grown.seats, 1) // MOST_CHECKS)
+    paid = grown.answers + grown.seats * checks
+    cost = rewards(pay.per_session, pay.per_answer, seats=grown.seats, answers=paid)
     return Preview(extension, number, grown, cost, untested_warning(study) if grown.questions else "", is_large(plan))
 
 

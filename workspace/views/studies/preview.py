@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.actions.answering.practice import Terms
 from annotation.actions.launching import launch
+from annotation.actions.launching.consent_versions import latest_version
 from annotation.language import interface_language, lang_attribute
 from annotation.money import format_pay
 from annotation.pages import (
@@ -36,6 +37,7 @@ from annotation.views.practice import feedback_in_place
 from results.views.guards import project_view, study_view
 from studies.actions.question_types import question_type
 from studies.actions.questions import practice_questions, sample_questions
+from studies.design.quality_checks import MOST_CHECKS
 from studies.errors import StudyError
 from studies.kinds import KINDS, get_kind, posted_values, shown_order
 from studies.markdown import render_headed
@@ -208,7 +210,8 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], index: int) -> 
     if step.practice:
         return _show_practice(request, study, steps, index)
     if step.name == "consent":
-        consent = render_headed(study.design.consent)
+        version = latest_version(study)
+        consent = render_headed(version.text if version else study.design.consent)
         context |= {"consent_heading": consent.heading, "consent_html": consent.body}
         context["records_writing"] = study.design.records_writing
         return render(request, "annotation/consent.html", context)
@@ -228,15 +231,16 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], index: int) -> 
 
 
 def _survey_questions(study: Study) -> int:
-    """Return the number of questions of a whole survey, of which the preview shows a few."""
+    """Return the number of questions of a whole survey and its checks, of which the preview shows a few."""
+    asked = study.design.surveys.size
     first = study.surveys.order_by("number").first()
     if first is not None:
-        return first.survey_questions.count()
-    with suppress(StudyError):
-        plan = launch.foresee(study)
-        if plan.seats:
-            return round(plan.answers / plan.seats)
-    return study.design.surveys.size
+        asked = first.survey_questions.count()
+    else:
+        with suppress(StudyError):
+            plan = launch.foresee(study)
+            asked = round(plan.answers / plan.seats) if plan.seats else asked
+    return asked + min(study.design.checks_per_survey, asked // MOST_CHECKS)
 
 
 def _share_of_part(study: Study, part: int, in_survey: int) -> int:
