@@ -52,6 +52,7 @@ PERIODIC = {
     "delete projects whose time has come": ("workspace.delete_projects", EVERY_FIVE_MINUTES, 300),
     "delete pictures that nobody used for a month": ("workspace.discard_images", EVERY_HOUR, None),
     "delete files that hold answers of people who withdrew": ("results.discard_files", EVERY_FIVE_MINUTES, None),
+    "delete files of exports that were never noted": ("results.discard_orphans", EVERY_HOUR, None),
 }
 
 app = Celery("lineup")
