@@ -1,13 +1,14 @@
 """Run a job in a worker, and record how it ends."""
 
 import logging
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connections
 
 from background import jobs, live_progress
 from background.errors import Cancelled, Failed, Superseded
@@ -18,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 # Progress is stored about this often, and shows that the worker is alive.
 TELL_EVERY = timedelta(seconds=1)
+# Seconds before each attempt to requeue a job while the database is away. In this minute most servers restart.
+WAITS = (0, 1, 2, 4, 8, 15, 30)
 
 
 class Attempt:
@@ -68,6 +71,15 @@ def run(*, job_id: int, message: str, now: Callable[[], datetime]) -> None:
     job = jobs.claim(job_id=job_id, message=message, now=now())
     if job is None:
         return
+    try:
+        _attempt(job, now)
+    except (OperationalError, InterfaceError) as error:
+        logger.error("job %s (%s) is tried again: %s", job.pk, job.kind, str(error).partition("\n")[0])
+        _requeue_when_possible(job)
+
+
+def _attempt(job: Job, now: Callable[[], datetime]) -> None:
+    """Run `job` and record its end. Raises OperationalError or InterfaceError if the database is away or locked."""
     work, turn = get_work(job.kind), Attempt(job, now)
     try:
         work.run(turn)
@@ -79,10 +91,8 @@ def run(*, job_id: int, message: str, now: Callable[[], datetime]) -> None:
         jobs.fail(job=job, error=str(failed), now=now())
     except SoftTimeLimitExceeded:
         _requeue_or_fail(job, work, now())
-    except (OperationalError, InterfaceError) as error:
-        # The database was unavailable or locked. If it still is, the job counts as lost once it is silent for too long.
-        logger.error("job %s (%s) is tried again: %s", job.pk, job.kind, str(error).partition("\n")[0])
-        jobs.requeue(job=job)
+    except (OperationalError, InterfaceError):
+        raise
     except Exception:
         reference = uuid.uuid4().hex[:8]
         logger.exception("job %s (%s) failed, reference %s", job.pk, job.kind, reference)
@@ -90,6 +100,24 @@ def run(*, job_id: int, message: str, now: Callable[[], datetime]) -> None:
         jobs.fail(job=job, error=told, now=now())
     else:
         jobs.finish(job=job, now=now(), **turn.news)
+
+
+def _requeue_when_possible(job: Job) -> None:
+    """Requeue `job` as soon as the database answers; if it stays away, the job counts as lost once silent for too long.
+
+    Django opens no new connection in the middle of a task, so lost ones are closed here.
+    """
+    for seconds in WAITS:
+        time.sleep(seconds)
+        for connection in connections.all(initialized_only=True):
+            if not connection.is_usable():
+                connection.close()
+        try:
+            jobs.requeue(job=job)
+        except (OperationalError, InterfaceError):
+            continue
+        return
+    logger.error("job %s (%s) waits until it counts as lost: the database is still away", job.pk, job.kind)
 
 
 def _requeue_or_fail(job: Job, work: Work, now: datetime) -> None:

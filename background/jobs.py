@@ -109,7 +109,10 @@ def mark_cancelled(*, job: Job, now: datetime) -> None:
 
 def requeue(*, job: Job) -> None:
     """Return `job` to the queue: this worker cannot continue, and the work is not at fault."""
-    _unchanged_job(job).update(state=JobState.WAITING, message="")
+    # Not the state of `job`: the transaction in which it ended may be lost.
+    Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts).update(
+        state=JobState.WAITING, message=""
+    )
 
 
 def cancel(*, job: Job, now: datetime) -> None:

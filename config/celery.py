@@ -6,7 +6,7 @@ from typing import Any
 
 from celery import Celery
 from celery.schedules import crontab
-from celery.signals import after_setup_logger, after_setup_task_logger, worker_init
+from celery.signals import after_setup_logger, after_setup_task_logger
 
 from background.broker import transport_options
 
@@ -14,7 +14,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.conf import settings
 
-from background.clock import compare_clocks
 from config.capacity import read_processes
 from config.logs import mask_handlers
 
@@ -53,6 +52,7 @@ PERIODIC = {
     "delete projects whose time has come": ("workspace.delete_projects", EVERY_FIVE_MINUTES, 300),
     "delete pictures that nobody used for a month": ("workspace.discard_images", EVERY_HOUR, None),
     "delete files that hold answers of people who withdrew": ("results.discard_files", EVERY_FIVE_MINUTES, None),
+    "delete files of exports that were never noted": ("results.discard_orphans", EVERY_HOUR, None),
 }
 
 app = Celery("lineup")
@@ -68,18 +68,15 @@ app.conf.update(
     task_default_queue="default",
     timezone="UTC",
     # All periodic tasks run at least hourly, so no schedule file is needed, which a kill could cut off.
-    beat_scheduler="celery.beat:Scheduler",
+    beat_scheduler="background.celery_clock:CheckedScheduler",
     beat_schedule={
         name: {"task": task, "schedule": schedule, "options": {"expires": seconds}}
         for name, (task, schedule, seconds) in PERIODIC.items()
     },
 )
 app.autodiscover_tasks()
-
-
-@worker_init.connect
-def compare_worker_clock(**_: Any) -> None:
-    compare_clocks()
+# Named, because a web process does not need what it imports.
+app.steps["consumer"].add("background.celery_clock:CheckClock")
 
 
 @after_setup_logger.connect

@@ -15,7 +15,7 @@ from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, Error, InterfaceError, OperationalError, connections
+from django.db import DEFAULT_DB_ALIAS, Error, InterfaceError, OperationalError, ProgrammingError, connections
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 
@@ -36,6 +36,8 @@ POLL_SECONDS = 0.02
 # A page waits so long for what was committed a moment ago. After a quiet hour, the time of the last commit on the
 # replica says nothing of how far it is behind.
 CATCH_UP_SECONDS = 0.2
+# It went away, ended a statement that was in the way of what it replays, or has not replayed a migration.
+UNREADABLE = (OperationalError, InterfaceError, ProgrammingError)
 
 P = ParamSpec("P")
 Row = TypeVar("Row", Project, Study)
@@ -91,8 +93,7 @@ def from_replica(
             try:
                 with _reading():
                     return view(request, about, *args, **kwargs)
-            except (OperationalError, InterfaceError) as error:
-                # It went away, or ended a statement that was in the way of what it replays.
+            except UNREADABLE as error:
                 source = Source(False, _leave_alone(error))
         request.replica_note = source.note  # type: ignore[attr-defined]
         return view(request, about, *args, **kwargs)
@@ -110,7 +111,7 @@ def read_all(read: Callable[[], Read]) -> Read:
         try:
             with _reading():
                 return read()
-        except (OperationalError, InterfaceError) as error:
+        except UNREADABLE as error:
             _leave_alone(error)
     return read()
 

@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from background.decorator import task
-from results.actions import cached_statistics, exports, session_flags
+from results.actions import cached_statistics, exports, orphaned_files, session_flags
 from results.models import Export, KeptNumbers
 from studies.actions.events import TIMETABLE
 from studies.models import Study
@@ -28,6 +28,11 @@ def resume_exports() -> None:
 def discard_files() -> None:
     """Sent when somebody withdraws, and by the clock, for files that were being made at that moment."""
     exports.discard_files()
+
+
+@task(name="results.discard_orphans", minutes=10)
+def discard_orphans() -> None:
+    orphaned_files.discard_orphans(now=timezone.now())
 
 
 @task(name="results.make_numbers", minutes=10)

@@ -52,8 +52,11 @@ def import_share(folders: Iterable[Path], number: int, *, of: int) -> None:
 def _settings_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """What is otherwise in all tests; yields the folder of media files. Not set for each of them, which takes longer
     than many a test."""
+    from django.db.backends.signals import connection_created
     from django.test import override_settings
 
+    # Tests travel in time, and open connections there.
+    connection_created.disconnect(dispatch_uid="background.clock")
     media = tmp_path_factory.mktemp("of all tests") / "media"
     quick = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # Tests answer in no time, and from one network: those about either switch it on.

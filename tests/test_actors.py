@@ -123,6 +123,7 @@ BY_THE_CLOCK = named(
     annotation/removing.old_ids: check_keys
     annotation/reviewing.person_messages: find_channel send_planned
     annotation/paying.send_payments: projects_to_pay send_project
+    results/orphaned_files: discard_orphans
     results/session_flags: studies_to_flag
     results/policies: studies_with_policies
     training/deletion: ask_to_discard

@@ -7,6 +7,7 @@ which `QuerySet.iterator()` reads, would be gone at the second.
 import pickle
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import islice
 from typing import Any
 
@@ -29,9 +30,10 @@ class SpooledCursor:
         self._rows: Iterator[Any] = iter(())
 
     def execute(self, sql: Any, params: Any = None) -> None:
-        rows = self._cursor.stream(sql, params, size=ROWS_AT_ONCE)
-        while batch := list(islice(rows, ROWS_AT_ONCE)):
-            pickle.dump(batch, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+        # An unfinished stream keeps the connection locked, for example when the disk of the file is full.
+        with closing(self._cursor.stream(sql, params, size=ROWS_AT_ONCE)) as rows:
+            while batch := list(islice(rows, ROWS_AT_ONCE)):
+                pickle.dump(batch, self._file, protocol=pickle.HIGHEST_PROTOCOL)
         self._file.seek(0)
         self._rows = self._read()
 
@@ -48,8 +50,11 @@ class SpooledCursor:
 
     def close(self) -> None:
         self._rows = iter(())
-        self._file.close()
-        self._cursor.close()
+        try:
+            # Writes what is left, which fails on a full disk.
+            self._file.close()
+        finally:
+            self._cursor.close()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

@@ -35,6 +35,7 @@ from results.queries.exports.export_rows import count_rows, exported_rows
 from results.replica import read_all
 from studies.actions.events import Actor, What, record
 from studies.actions.lookup import find_study_of
+from studies.actions.stored_files import save_whole
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 
@@ -337,7 +338,7 @@ def _store(export: Export, path: Path) -> str:
         whole = path.with_name(f"{path.name}.zip")
         pack(path, whole)
     with whole.open("rb") as made:
-        return default_storage.save(f"exports/{export.pk}/{whole.name}", File(made))
+        return save_whole(f"exports/{export.pk}/{whole.name}", File(made))
 
 
 def discard_files() -> int:

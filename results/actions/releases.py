@@ -49,6 +49,7 @@ from results.queries.reports.report_rows import release_studies
 from results.queries.studies.events import noted_events
 from studies.actions.events import COMMAND_LINE, Actor, What, person, record
 from studies.actions.projects.datasets import dataset_studies
+from studies.actions.stored_files import save_whole
 from studies.models import Study, StudyState
 from studies.names import problem_with_line, problem_with_text
 
@@ -195,7 +196,7 @@ def store_rows(release: Release, rows: Iterable[tuple[RowType, Any]]) -> tuple[s
             counts[sort] += 1
         out.seek(0)
         sha256 = digest.hexdigest()
-        return default_storage.save(f"releases/{release.pk}/{sha256}.jsonl", File(out)), sha256, counts
+        return save_whole(f"releases/{release.pk}/{sha256}.jsonl", File(out)), sha256, counts
 
 
 def _current_rows(release: Release, studies: list[Study], names: Mapping[int, str]) -> Iterator[tuple[RowType, Any]]:

@@ -26,6 +26,7 @@ from results.exporting.training_examples import example_of, item_of
 from results.models import Release
 from results.queries.instances.accepted_items import instances_of_studies
 from studies.actions.projects.datasets import dataset_studies
+from studies.actions.stored_files import save_whole
 from studies.models import Membership, Project
 from studies.wording import format_count
 from training.actions.examples import FOLDER
@@ -322,8 +323,7 @@ def _store(run: TrainingRun, part: WrittenPart) -> ExamplesFile:
     with part.path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
-        # Another name for each: what another job has stored may be deleted.
-        name = default_storage.save(f"{FOLDER}/{run.pk}/{digest}.jsonl", File(file))
+        name = save_whole(f"{FOLDER}/{run.pk}/{digest}.jsonl", File(file))
     return ExamplesFile(name, digest, part.examples)
 
 

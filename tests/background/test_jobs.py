@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.db import IntegrityError, OperationalError, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
@@ -230,6 +230,53 @@ def test_while_the_database_was_away_nothing_has_failed(monkeypatch: pytest.Monk
     assert (job.state, job.error) == (JobState.WAITING, "")
     assert run_now(job, now=NOON).state == JobState.DONE
     assert counted() == [0, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no server that could end a connection.")
+@pytest.mark.parametrize("moment", ["in its work", "when it has ended"])
+def test_one_whose_connection_is_lost_is_tried_again(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    def lose_connection(job: RunningJob) -> None:
+        with connection.cursor() as cursor:
+            if moment == "in its work":
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        assert connection.connection
+        connection.connection.close()
+
+    with monkeypatch.context() as patch:
+        does(patch, lose_connection)
+        job = run_now(asked(numbers=2), now=NOON)
+    assert (job.state, job.attempts) == (JobState.WAITING, 1)
+    assert run_now(job, now=NOON).state == JobState.DONE
+    assert counted() == [0, 1]
+
+
+def test_one_whose_end_was_not_committed_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose(job: Job) -> None:
+        raise OperationalError("the connection is lost at the commit")
+
+    with monkeypatch.context() as patch:
+        # Called in the transaction that ends the job.
+        patch.setattr(work, "COUNT", replace(work.COUNT, ended=lose))
+        job = run_now(asked(fails_at=0), now=NOON)
+    assert (job.state, job.error) == (JobState.WAITING, "")
+
+
+def test_while_the_database_is_away_its_worker_waits_a_minute_to_requeue_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def away(*_: Any, **__: Any) -> None:
+        raise OperationalError("connection refused")
+
+    waits = list[int]()
+    monkeypatch.setattr("time.sleep", waits.append)
+    does(monkeypatch, away)
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "requeue", away)
+        assert run_now(asked(), now=NOON).state == JobState.RUNNING
+    assert waits == [0, 1, 2, 4, 8, 15, 30]
+    assert sum(waits) == 60
+    assert "waits until it counts as lost: the database is still away" in caplog.text
 
 
 def test_one_that_runs_out_of_time_says_so_unless_it_can_go_on(monkeypatch: pytest.MonkeyPatch) -> None:

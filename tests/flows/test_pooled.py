@@ -4,10 +4,14 @@ Each transaction gets a new connection of the server (`server_lifetime = 0`), an
 left for the next transaction is gone, and nobody can keep a connection.
 """
 
+import errno
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import nullcontext
+from io import BytesIO
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
@@ -124,3 +128,44 @@ def test_a_reader_that_stops_early_keeps_no_connection(cluster: Cluster, pool: P
         assert [reader.fetchmany(9) for reader in readers] == [[(3,), (4,), (5,)]] * 5
         for reader in readers:
             reader.close()
+
+
+class FullDisk(BytesIO):
+    """A file on a disk without space; like Python's own, it tries again to write when it is closed."""
+
+    closings = 0
+
+    def write(self, data: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def close(self) -> None:
+        self.closings += 1
+        if self.closings == 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        super().close()
+
+
+@pytest.mark.parametrize("in_transaction", [False, True])
+def test_a_full_disk_leaves_the_connection_usable(
+    cluster: Cluster, pool: Pool, in_transaction: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.url("large")
+    monkeypatch.setattr("tempfile.SpooledTemporaryFile", lambda max_size: FullDisk())
+    with connected_at(pool.url("large"), pooled=True):
+        cursor = connection.chunked_cursor()
+        with (
+            pytest.raises(OSError, match="No space left") as full,
+            transaction.atomic() if in_transaction else nullcontext(),
+        ):
+            cursor.execute("SELECT n FROM generate_series(1, 50000) AS n")
+        assert isinstance(connection.connection, psycopg.Connection)
+        # A statement would otherwise wait for ever.
+        assert not connection.connection.lock.locked()
+        with connection.cursor() as other:
+            other.execute("SELECT 1")
+            assert other.fetchone() == (1,)
+        with pytest.raises(OSError, match="No space left"):
+            cursor.close()
+        assert cursor.cursor._cursor.closed
+        # Until here it keeps its frames, and what is suspended in them.
+        assert full.value.errno == errno.ENOSPC

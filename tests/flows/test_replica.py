@@ -182,6 +182,20 @@ def test_a_replica_that_does_not_answer_costs_no_page(site: Site, monkeypatch: p
         site.replica.start()
 
 
+def test_a_replica_without_the_last_migration_costs_no_page(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    primary = connections[DEFAULT_DB_ALIAS]
+    with primary.cursor() as cursor:
+        cursor.execute("ALTER TABLE annotation_response RENAME COLUMN choice TO chosen")
+        assert results.replica._has_replayed(results.replica._position_of_primary(), seconds=30)
+        site.replica.run(PAUSE)
+        cursor.execute("ALTER TABLE annotation_response RENAME COLUMN chosen TO choice")
+    monkeypatch.setattr(results.replica, "choose", lambda _: Source(True, CURRENT))
+    assert site.note(PAGE) == AWAY
+    assert answers_on(site) == 2
+    monkeypatch.setattr(results.replica, "_has_all_of_now", lambda: True)
+    assert read_all(lambda: Response.objects.exclude(choice="").count()) == 2
+
+
 def test_an_export_waits_for_the_replica_or_reads_the_primary(site: Site, settings: Settings, tmp_path: Path) -> None:
     def export(name: str) -> int:
         written = write_export(study=site.study, format="responses", folder=tmp_path / name, report=lambda *_: None)

@@ -9,9 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotation.actions import sessions
 from annotation.actions.answering import responses
+from annotation.actions.arriving import draw_questions
 from annotation.actions.arriving.draw_questions import ready_items
 from annotation.actions.launching.launch import launch
 from annotation.actions.removing import removals
@@ -148,6 +151,24 @@ def test_an_answer_becomes_a_question_for_others_and_what_they_say_decides_it() 
     assert Decision.objects.get(question=asked).state == "accepted"
     accepted = Decision.objects.get(question=note.question)
     assert (accepted.state, accepted.winner, accepted.answers, accepted.votes) == ("accepted", "", 1, {})
+
+
+@pytest.mark.parametrize(("limit", "read"), [(1, 1), (2, 1), (3, 2), (5, 3)])
+def test_whoever_arrives_reads_only_the_answers_that_they_need(
+    monkeypatch: pytest.MonkeyPatch, limit: int, read: int
+) -> None:
+    write, find = make(make_project(), instances=5)
+    session = arrive_at_work(write, person="ann")
+    for text in "abcde":
+        send(session, text=text)
+    monkeypatch.setattr(draw_questions, "CHUNK", 2)
+    with CaptureQueriesContext(connection) as captured:
+        items = ready_items(find, now=NOON, limit=limit)
+    assert [item.source.content["text"] for item in items if item.source] == list("abcde")[:limit]
+    # A pool makes `iterator()` read all rows that a statement finds.
+    pages = [query["sql"] for query in captured if query["sql"].startswith('SELECT "annotation_response"')]
+    assert all(page.endswith("LIMIT 2") for page in pages)
+    assert len(pages) == read
 
 
 def test_what_nobody_found_goes_back_to_somebody_else_who_writes_it_anew() -> None:

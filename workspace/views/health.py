@@ -2,7 +2,6 @@
 
 import logging
 import time
-import uuid
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -19,6 +18,7 @@ from kombu.exceptions import OperationalError
 from annotation.models import Annotator
 from background.sealed_secrets import CannotUnseal
 from studies.actions.images import original_name
+from studies.actions.stored_files import save_whole
 from studies.models import InstanceImage
 
 logger = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ def _storage() -> str:
 @lru_cache(maxsize=1)
 def _check_write(*, minute: int) -> str:
     """Write a file, successfully at most once a minute per process: anybody may ask, and often."""
-    name = default_storage.save(f"probes/{uuid.uuid4()}", ContentFile(b"probe"))
+    name = save_whole("probes/probe", ContentFile(b"probe"))
     default_storage.delete(name)
     return FINE
 

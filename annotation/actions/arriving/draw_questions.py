@@ -45,7 +45,7 @@ def ready_items(
     selected = selected_instances(study).order_by()
     among = selected if about is None else selected & about
     if study.design.asks_about_answers:
-        return list(islice(_answers_for(study, study.fed_by, bars, among, now=now), limit))
+        return list(islice(_answers_for(study, study.fed_by, bars, among, limit, now=now), limit))
     return _draw_accepted(study, study.fed_by, bars, among, limit, now=now)
 
 
@@ -104,9 +104,12 @@ def _about_accepted(feeding: Study, accepted: QuerySet[Decision], limit: int | N
 
 
 def _answers_for(
-    study: Study, feeding: Study, bars: BarredQuestions, among: QuerySet[Instance], *, now: datetime
+    study: Study, feeding: Study, bars: BarredQuestions, among: QuerySet[Instance], limit: int | None, *, now: datetime
 ) -> Iterator[About]:
-    """Yield the counted answers of `feeding` that can be asked about, in order of arrival."""
+    """Yield the counted answers of `feeding` that can be asked about, in order of arrival.
+
+    limit: how many the caller takes, None for all.
+    """
     drawn = Question.objects.filter(study=study, source_type=RESPONSE, source_id=OuterRef("pk"))
     answers = Response.objects.counted_in(feeding).exclude(Exists(drawn))
     answers = answers.filter(question__instance__in=among)
@@ -116,11 +119,24 @@ def _answers_for(
         answers = answers.exclude(pk__in=bars.answers).exclude(question__instance__in=bars.instances)
     kinds = [get_kind(part.kind) for part in study.design.parts]
     asking = [kind for kind in kinds if isinstance(kind, AsksAboutAnswers)]
-    for response in answers.select_related("question").order_by("pk").iterator(chunk_size=CHUNK):
+    answers = answers.select_related("question").order_by("pk")
+    # A pool makes `iterator()` read everything, and whoever arrives needs only a few.
+    for response in answers.iterator(chunk_size=CHUNK) if limit is None else _in_pages(answers):
         handed_on = get_kind(response.question.kind).as_source(response.question.content, response.whole_answer)
         # An upstream study may collect answers that not all of its downstream kinds can ask about.
         if handed_on is not None and all(kind.accepts_source(handed_on) for kind in asking):
             yield About(response.question.instance_id, source=Source(RESPONSE, response.pk, handed_on))
+
+
+def _in_pages(answers: QuerySet[Response]) -> Iterator[Response]:
+    """Yield `answers`, which are in the order of their keys, and read them in pages."""
+    last = 0
+    while True:
+        page = list(answers.filter(pk__gt=last)[:CHUNK])
+        yield from page
+        if len(page) < CHUNK:
+            return
+        last = page[-1].pk
 
 
 def draw(*, study: Study, annotator: Annotator | None, now: datetime, room: int | None = None) -> None:

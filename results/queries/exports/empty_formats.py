@@ -91,7 +91,9 @@ def empty_formats_and_columns(studies: Sequence[Study]) -> tuple[dict[str, str],
 
 def _read_items(studies: Sequence[Study], *found: EmptyFormats | EmptyColumns) -> bool:
     """Add the accepted items of `studies` to `found` until it is settled; return whether all needed ones were read."""
-    for number, item in enumerate(islice(instances_of_studies(studies), READ_AT_MOST + 1)):
+    most = READ_AT_MOST + 1
+    # Behind a pool, a reader that stops early has read everything.
+    for number, item in enumerate(islice(instances_of_studies(studies, at_most=most), most)):
         if number == READ_AT_MOST:
             return False
         for each in found:

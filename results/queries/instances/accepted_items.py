@@ -25,12 +25,18 @@ IMAGE, CAPTION = "image", "caption"
 
 
 def accepted_instances(
-    study: Study, *, among: Among = None, except_in: Sequence[Study] = (), with_posteriors: bool = False
+    study: Study,
+    *,
+    among: Among = None,
+    except_in: Sequence[Study] = (),
+    with_posteriors: bool = False,
+    at_most: int | None = None,
 ) -> Iterator[AcceptedInstance]:
     """Yield the accepted items of `study`, in the order of its questions.
 
     among: only these instances. except_in: leave out items that one of these studies also accepted. with_posteriors:
-    with what a model of the annotators makes of their answers, which takes seconds for a large study.
+    with what a model of the annotators makes of their answers, which takes seconds for a large study. at_most: only the
+    first so many.
     """
     items = accepted_items(study, except_in=except_in)
     items = items if among is None else items.filter(question__instance__in=among)
@@ -45,7 +51,7 @@ def accepted_instances(
         # Only descriptions need these columns, which are slow to read.
         items = items.defer("question__source", "question__right_answer", reference)
     claims, estimated = pair_claims(study), soft_labels(study) if with_posteriors else {}
-    rows = items.iterator(chunk_size=CHUNK)
+    rows = items[:at_most].iterator(chunk_size=CHUNK)
     while chunk := list(islice(rows, CHUNK)):
         instances = [decision.question.instance_id for decision in chunk]
         images, others = _images_of(instances), _others_of(study, chunk)
@@ -64,10 +70,16 @@ def pair_claims(study: Study) -> list[PairRoles]:
     return [get_kind(part.kind).pair_roles(part.ask) for design in designs for part in design.parts]
 
 
-def instances_of_studies(studies: Sequence[Study], *, with_posteriors: bool = False) -> Iterator[AcceptedInstance]:
-    """Yield the accepted items of `studies`, study by study; each item once, from the first study that accepted it."""
+def instances_of_studies(
+    studies: Sequence[Study], *, with_posteriors: bool = False, at_most: int | None = None
+) -> Iterator[AcceptedInstance]:
+    """Yield the accepted items of `studies`, study by study; each item once, from the first study that accepted it.
+
+    at_most: only the first so many of each study.
+    """
     for number, study in enumerate(studies):
-        yield from accepted_instances(study, except_in=studies[:number], with_posteriors=with_posteriors)
+        before = studies[:number]
+        yield from accepted_instances(study, except_in=before, with_posteriors=with_posteriors, at_most=at_most)
 
 
 def _others_of(study: Study, items: Sequence[Decision]) -> dict[int, list[Decision]]:

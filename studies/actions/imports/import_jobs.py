@@ -24,6 +24,7 @@ from studies.actions.imports.import_state import ImportContext, ImportRefused, I
 from studies.actions.imports.importer import DISK_FULL, digest_of, import_files, open_file, refuse_unknown
 from studies.actions.imports.uploads import IMAGES, ROWS, discard, folder_of, unpack
 from studies.actions.projects.projects import save_project
+from studies.actions.stored_files import save_whole
 from studies.batches import Progress
 from studies.errors import StudyError
 from studies.importing import RowProblem
@@ -309,7 +310,7 @@ def _store(wanted: Import, problems: _Problems) -> str:
     problems.out.flush()
     try:
         with Path(problems.out.name).open("rb") as lines:
-            return default_storage.save(f"imports/{wanted.pk}/problems.jsonl", File(lines))
+            return save_whole(f"imports/{wanted.pk}/problems.jsonl", File(lines))
     except OSError:
         logger.exception("the problems of import %s could not be stored", wanted.pk)
         return ""
