@@ -15,8 +15,8 @@ def checks_to_leave(*, session: Session, given: QuerySet[Slot], bars: BarredQues
 
     given: the open slots that they could get with it. A check that they have had is exchanged for another one if nobody
     has seen the slot yet; otherwise it stays in the seat, for nobody or for a later annotator. So do repeats of
-    questions that the annotator does not get, and checks before their first question of the seat. Runs in a transaction that has
-    locked the seat.
+    questions that the annotator does not get, and checks before their first question of the seat. Runs in a
+    transaction that has locked the seat.
     """
     slots = list(given.select_related("question").order_by("position"))
     checks = [slot for slot in slots if slot.is_check]
