@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -11,8 +12,13 @@ from annotation.models.responses import stands
 from studies.kinds import Answer, get_kind
 from studies.models import Check, Question
 
+CHUNK = 1_000
+# What browsers say of an answer is larger than the answer.
+_ASKED = ("kind", "content", "right", "right_answer", "check_type", "source_id")
+_COLUMNS = ("session", "annotator", "choice", "answer", *(f"question__{name}" for name in _ASKED))
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class CheckedAnswer:
     """An answer to a check; ids of its response, session, annotator and question.
 
@@ -41,20 +47,27 @@ class Passed:
 
 
 def checked_answers(answers: QuerySet[Response]) -> list[CheckedAnswer]:
-    """Return those of `answers` that are to checks and stand, in the order of their ids. Two queries at most."""
-    given = list(answers.filter(stands(), is_check=True).select_related("question").order_by("pk"))
-    firsts = first_answers(each for each in given if each.question.check_type == Check.REPEAT)
-    return [
-        CheckedAnswer(
-            each.pk,
-            each.session_id,
-            each.annotator_id,
-            each.question_id,
-            each.question.check_type,
-            passed_check(each, firsts),
+    """Return those of `answers` that are to checks and stand, in the order of their ids. Two queries at most.
+
+    Memory holds a few numbers of each, and the answers to repeated questions.
+    """
+    checked, repeats = list[CheckedAnswer](), dict[int, tuple[tuple[int | None, int], Any]]()
+    given = answers.filter(stands(), is_check=True).select_related("question").only(*_COLUMNS).order_by("pk")
+    for each in given.iterator(chunk_size=CHUNK):
+        question = each.question
+        is_repeat = question.check_type == Check.REPEAT
+        if is_repeat:
+            repeats[each.pk] = ((question.source_id, each.annotator_id), each.whole_answer)
+        passed = None if is_repeat else passed_check(each, {})
+        checked.append(
+            CheckedAnswer(each.pk, each.session_id, each.annotator_id, question.pk, question.check_type, passed)
         )
-        for each in given
-    ]
+    firsts = first_answers(name for name, _ in repeats.values())
+    for number, one in enumerate(checked):
+        if one.response in repeats:
+            name, answer = repeats[one.response]
+            checked[number] = replace(one, passed=_is_same(firsts.get(name), answer))
+    return checked
 
 
 def count_passed(checked: Iterable[CheckedAnswer]) -> dict[str, Passed]:
@@ -74,9 +87,9 @@ def passed_by_session(answers: QuerySet[Response]) -> dict[int, dict[str, Passed
     return {session: count_passed(checked) for session, checked in by_session.items()}
 
 
-def first_answers(repeats: Iterable[Response]) -> dict[tuple[int, int], Response]:
-    """Return (question, annotator) -> the standing answer to each question that was repeated."""
-    asked = [(each.question.source_id, each.annotator_id) for each in repeats]
+def first_answers(repeats: Iterable[tuple[int | None, int]]) -> dict[tuple[int | None, int], Response]:
+    """Return (question, annotator) -> the standing answer, for each question that an annotator was asked again."""
+    asked = set(repeats)
     if not asked:
         return {}
     questions, people = {question for question, _ in asked}, {person for _, person in asked}
@@ -84,13 +97,16 @@ def first_answers(repeats: Iterable[Response]) -> dict[tuple[int, int], Response
     return {(each.question_id, each.annotator_id): each for each in firsts}
 
 
-def passed_check(given: Response, firsts: Mapping[tuple[int, int], Response]) -> bool | None:
+def passed_check(given: Response, firsts: Mapping[tuple[int | None, int], Response]) -> bool | None:
     """Return whether an answer to a check passed it, as CheckedAnswer has it. firsts: of `first_answers`."""
     question: Question = given.question
     if question.check_type == Check.REPEAT:
-        first = firsts.get((question.source_id, given.annotator_id))
-        return None if first is None else first.whole_answer == given.whole_answer
+        return _is_same(firsts.get((question.source_id, given.annotator_id)), given.whole_answer)
     score = get_kind(question.kind).score(
         question.content, question.what_is_right, Answer(given.whole_answer, given.choice)
     )
     return None if score is None else score == 1
+
+
+def _is_same(first: Response | None, answer: Any) -> bool | None:
+    return None if first is None else bool(first.whole_answer == answer)

@@ -52,6 +52,28 @@ def test_every_registered_piece_of_work_is_there() -> None:
         assert found.minutes < 120, kind
 
 
+def test_a_job_counts_as_lost_after_the_minutes_that_the_guide_of_operators_names() -> None:
+    minutes = {
+        "results.chart": 3,
+        "workspace.delete_project": 5,
+        "predictions.near_duplicates": 10,
+        "workspace.hub_download": 10,
+        "results.export": 11,
+        "results.numbers": 11,
+        "studies.import": 15,
+        "simulation.demo_project": 16,
+        "workspace.model_card": 21,
+        "annotation.extension": 31,
+        "annotation.launch": 31,
+        "annotation.money_check": 61,
+        "making.pipeline": 61,
+        "results.training_data": 61,
+        "workspace.hub": 111,
+    }
+    found = {kind: get_work(kind).lost_after for kind in settings.JOBS if kind != NAME}
+    assert found == {kind: timedelta(minutes=silence) for kind, silence in minutes.items()}
+
+
 def test_work_that_is_not_registered_cannot_be_asked_for() -> None:
     with pytest.raises(UnknownWork, match=r"No work is called tests\.sum\. Known: annotation\.extension, "):
         jobs.request_job(kind="tests.sum", arguments={}, by=None, now=NOON)

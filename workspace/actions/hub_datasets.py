@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from time import sleep
 from typing import TypeVar
 
@@ -188,5 +188,7 @@ DOWNLOAD = Work(
     unit="bytes",
     trouble="The server could not download this dataset. Try again.",
     minutes=110,
+    # It reports each block that it reads, and each second that it waits.
+    patience=timedelta(minutes=10),
     ended=_record_failure,
 )

@@ -174,7 +174,9 @@ def _shown_checks(responses: Sequence[Response], asked: Mapping[int, History]) -
     """Return response -> what it shows as an answer to a check. asked: the history of each question."""
     for one in responses:
         one.question = asked[one.question_id].question
-    firsts = first_answers(one for one in responses if one.question.check_type == Check.REPEAT)
+    firsts = first_answers(
+        (one.question.source_id, one.annotator_id) for one in responses if one.question.check_type == Check.REPEAT
+    )
     found = {}
     for one in responses:
         question, is_repeat = one.question, one.question.check_type == Check.REPEAT

@@ -83,7 +83,9 @@ def _failures(failed: Sequence[CheckedAnswer]) -> dict[int, FailedCheck]:
     """Return response -> the check that it failed."""
     given = Response.objects.filter(pk__in=[each.response for each in failed]).select_related("question__instance")
     responses = list(given) if failed else []
-    firsts = first_answers([each for each in responses if each.question.check_type == Check.REPEAT])
+    firsts = first_answers(
+        (each.question.source_id, each.annotator_id) for each in responses if each.question.check_type == Check.REPEAT
+    )
     found = {}
     for each in responses:
         question = each.question

@@ -1,5 +1,6 @@
 """Checks at launch, at claims, and in answers: asked like other questions, counted nowhere."""
 
+import tracemalloc
 from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
@@ -9,6 +10,7 @@ import pytest
 from django.conf import LazySettings
 from django.db.models import F
 
+from annotation import check_results
 from annotation.actions import seats, sessions
 from annotation.actions.answering import responses
 from annotation.actions.launching.extend_study import add_answers
@@ -229,6 +231,23 @@ def test_a_late_answer_to_a_check_is_kept_like_others_and_is_no_result(study: St
     assert send(session, slot, value_of(session, slot, "candidate-1")).late
     kept = Response.objects.get(question=slot.question)
     assert (kept.slot, kept.is_check, passed_by_session(Response.objects.all())) == (None, True, {})
+
+
+def test_contents_of_checks_are_not_kept_in_memory(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    for person in ("ann", "ben"):
+        answer_all(arrive_at_work(study, person))
+    for question in Question.with_checks.exclude(check_type=""):
+        Question.with_checks.filter(pk=question.pk).update(content=question.content | {"padding": "x" * 300_000})
+    monkeypatch.setattr(check_results, "CHUNK", 1)
+    tracemalloc.start()
+    try:
+        checked = check_results.checked_answers(Response.objects.all())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # Twelve contents have 3.6 MB.
+    assert len(checked) == 12
+    assert peak < 2_500_000
 
 
 def test_withdrawn_and_excluded_people_have_no_results(study: Study) -> None:
