@@ -1,6 +1,7 @@
-"""Store files whole or not at all."""
+"""Store files whole or not at all, and list them."""
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.files import File
@@ -16,3 +17,14 @@ def save_whole(name: str, content: File[Any]) -> str:
     except BaseException:
         default_storage.delete(own)
         raise
+
+
+def stored_files(root: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name of each folder in `root`, with the names of its files in the storage."""
+    try:
+        folders, _ = default_storage.listdir(root)
+    except FileNotFoundError:
+        return
+    for folder in folders:
+        _, files = default_storage.listdir(f"{root}/{folder}")
+        yield folder, [f"{root}/{folder}/{file}" for file in files]

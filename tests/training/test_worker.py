@@ -290,7 +290,5 @@ def test_a_worker_without_torch_says_what_to_install(tmp_path: Path, monkeypatch
 
     monkeypatch.setitem(sys.modules, "torch", None)
     some = [Example(str(number), (f"{number}.jpg",), ("A dog.", "A cat.")) for number in range(8)]
-    with pytest.raises(
-        CannotTrain, match=r"^torch cannot be used on the worker .* Install requirements-gpu\.txt"
-    ):
+    with pytest.raises(CannotTrain, match=r"^torch cannot be used on the worker .* Install requirements-gpu\.txt"):
         train(Plan("negclip", "open_clip:tiny/none", "small"), some, [], no_picture, tmp_path, lambda _: None)

@@ -1,13 +1,13 @@
 """Files of examples, and folders of workers, which are kept as long as a worker may need them: they hold what people
 wrote, or were trained on it."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.core.files.storage import default_storage
 from django.db.models import Q
 
 from studies.actions.events import What
+from studies.actions.stored_files import stored_files
 from studies.models import Event
 from training.models import DiscardedFolder, TrainingRun
 
@@ -71,7 +71,7 @@ def discard_old(*, now: datetime) -> None:
 
 def discard_orphans() -> None:
     """Delete files of examples that no run names: whatever stored them was killed before it could note them."""
-    for run_id, files in _stored_files():
+    for run_id, files in stored_files(FOLDER):
         # Read after the files: a run that prepares its examples may name them soon.
         run = TrainingRun.objects.filter(pk=int(run_id)).first() if run_id.isdecimal() else None
         if run is None or run.state != TrainingRun.State.PREPARING:
@@ -79,14 +79,3 @@ def discard_orphans() -> None:
             for file in files:
                 if file not in named:
                     default_storage.delete(file)
-
-
-def _stored_files() -> Iterator[tuple[str, list[str]]]:
-    """Yield the number of a run, as the name of its folder, with the files there."""
-    try:
-        folders, _ = default_storage.listdir(FOLDER)
-    except FileNotFoundError:
-        return
-    for folder in folders:
-        _, files = default_storage.listdir(f"{FOLDER}/{folder}")
-        yield folder, [f"{FOLDER}/{folder}/{file}" for file in files]
