@@ -17,6 +17,8 @@ from background.clock import explain_wrong_clock
 logger = logging.getLogger(__name__)
 
 CHECKED_EVERY_SECONDS = 60
+# Beat compares a wrong clock again after so long.
+WRONG_SECONDS = 5.0
 FAILED = 1
 
 
@@ -28,14 +30,19 @@ def exit_if_wrong() -> None:
 
 
 class CheckedScheduler(Scheduler):
-    """Beat's schedule; compares the clocks before the first message and once a minute."""
+    """Beat's schedule; compares the clocks before the first message and once a minute, and waits until they agree.
+
+    It does not exit: a worker that runs beat would go on without it.
+    """
 
     checked_at: float | None = None
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         now = time.monotonic()
         if self.checked_at is None or now - self.checked_at >= CHECKED_EVERY_SECONDS:
-            exit_if_wrong()
+            if wrong := explain_wrong_clock():
+                logger.error(wrong)
+                return WRONG_SECONDS
             self.checked_at = now
         seconds: float = super().tick(*args, **kwargs)
         return seconds
@@ -48,11 +55,14 @@ class CheckClock(bootsteps.StartStopStep):
         super().__init__(consumer, **options)
         exit_if_wrong()
 
+    entry: Any = None
+
     def start(self, consumer: Any) -> None:
         self.entry = consumer.timer.call_repeatedly(CHECKED_EVERY_SECONDS, self.check)
 
     def stop(self, consumer: Any) -> None:
-        self.entry.cancel()
+        if self.entry is not None:
+            self.entry.cancel()
 
     @staticmethod
     def check() -> None:

@@ -151,7 +151,12 @@ class LeakReport:
             found = ["Images were compared as they are, by file and by vector, so few altered ones were found."]
         else:
             found = [FOUND, NOT_FOUND]
-        if self.captions_alike:
+        if self.captions_alike and self.version == "4":
+            found.append(
+                f"The protected captions follow a template: {self.captions_alike:,} differ by one word from a caption "
+                "of another item. So captions with a word replaced, or in another order, were not looked for."
+            )
+        elif self.captions_alike:
             found.append(
                 f"{self.captions_alike:,} protected captions follow a template: in their project or test set, too many "
                 "differ by one word from captions about other images. So captions that differ from these by a word, "

@@ -68,6 +68,12 @@ class TrainingRun(models.Model):
     leaks: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(
         default=dict, help_text="What the check for leaks found, before the first step."
     )
+    withdrawals = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Of people of the project, before its examples were read."
+    )
+    protections = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Events that protect more from training, before its examples were read."
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.PREPARING)
     error = models.TextField(blank=True, help_text="Why it failed, for people.")
     attempt = models.PositiveIntegerField(default=0, help_text="How often a worker was asked.")

@@ -76,7 +76,7 @@ def _embed_pictures(folder: Path, kept: Path, embedding: Embedding, progress: Ca
     """
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in PICTURES)
     names = [path.relative_to(folder).as_posix() for path in files]
-    stamps = [f"{status.st_size} {status.st_mtime_ns}" for status in map(Path.stat, files)]
+    stamps = [_stamp(path) for path in files]
     file = kept / f"{folder.name}.npz"
     rows = _kept_rows(file, embedding.name)
     known = list(zip(names, stamps, strict=True))
@@ -94,6 +94,15 @@ def _embed_pictures(folder: Path, kept: Path, embedding: Embedding, progress: Ca
         arrays = {"names": np.array(names, str), "vectors": vectors, "embedding": np.array(embedding.name)}
         put_arrays(file, arrays | {"stamps": np.array(stamps, str)})
     return KnownSet(folder.name, names, vectors)
+
+
+def _stamp(path: Path) -> str:
+    """Return the size and the time of change of a file; "" for a link that leads nowhere."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ""
+    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 def _kept_rows(file: Path, embedding: str) -> dict[tuple[str, str], Vectors]:

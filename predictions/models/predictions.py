@@ -59,9 +59,16 @@ class ModelQuerySet(models.QuerySet["Model"]):
 
     def get_or_create_named(self, project: Project, *, now: datetime, **identity: str) -> "Model":
         """Return the project's model with this `name`, `version` and `weights`; create it if there is none."""
-        if (found := self.filter(project=project, **identity).first()) is not None:
+        found = self.filter(project=project, **identity).first()
+        if found is not None and found.is_trained_here:
             return found
         is_trained_here = TrainedWeights.objects.were_trained_on(project, weights=identity.get("weights", ""))
+        if found is not None:
+            # Stored by a version that did not look at what a model was trained from.
+            if is_trained_here:
+                found.is_trained_here = True
+                found.save(update_fields=["is_trained_here"])
+            return found
         defaults = {"created_at": now, "is_trained_here": is_trained_here}
         return self.get_or_create(project=project, **identity, defaults=defaults)[0]
 

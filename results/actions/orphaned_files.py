@@ -1,5 +1,6 @@
 """Delete files of exports and releases that no row names, because their worker was killed before it could note them."""
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from django.core.files.storage import default_storage
@@ -18,7 +19,8 @@ def discard_orphans(*, now: datetime) -> int:
     for folder, rows in FOLDERS.items():
         named = set(rows.exclude(file="").values_list("file", flat=True))
         for file in (file for _, files in stored_files(folder) for file in files):
-            if file not in named and default_storage.get_modified_time(file) < now - KEPT:
-                default_storage.delete(file)
-                discarded += 1
+            with suppress(FileNotFoundError):
+                if file not in named and default_storage.get_modified_time(file) < now - KEPT:
+                    default_storage.delete(file)
+                    discarded += 1
     return discarded

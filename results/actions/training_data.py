@@ -29,7 +29,7 @@ from studies.actions.projects.datasets import dataset_studies
 from studies.actions.stored_files import save_whole
 from studies.models import Membership, Project
 from studies.wording import format_count
-from training.actions.examples import FOLDER
+from training.actions.examples import FOLDER, count_events
 from training.actions.runs import ExamplesFile, TrainingData, Wanted, check, note_prepared, note_unprepared
 from training.errors import CannotTrain
 from training.examples import Example, to_line
@@ -145,6 +145,7 @@ def _prepare(job: RunningJob) -> None:
     run = found.select_related("project").first()
     if run is None:
         return
+    events = count_events(run.project)
     try:
         with tempfile.TemporaryDirectory() as folder:
             parts = _Parts(run, get_recipe(run.recipe)(**run.options), Path(folder), job)
@@ -161,7 +162,7 @@ def _prepare(job: RunningJob) -> None:
     try:
         with transaction.atomic():
             job.check()
-            is_noted = note_prepared(run=run, files=files, leaks=parts.leaks, now=timezone.now())
+            is_noted = note_prepared(run=run, files=files, leaks=parts.leaks, events=events, now=timezone.now())
             if is_noted:
                 send_order.delay_on_commit(run.pk)
     except Cancelled:

@@ -364,10 +364,11 @@ def check_reachable(design: Design, surveys: Sequence[PlannedSurvey[Any]] = ()) 
     longest = max((len(survey.items) for survey in surveys), default=items + (items - 1) // 2)
     most = design.known_per_instance * longest
     if wanted.of > most:
+        how = "select more instances or raise `surveys.size`" if surveys else "raise `surveys.size`"
         yield (
             ("qualification", "of"),
             f"`qualification.of` is {wanted.of}, and one session has at most {format_count(most, 'question')} with a "
-            "known right answer, so nobody could pass. Lower it, or raise `surveys.size`.",
+            f"known right answer, so nobody could pass. Lower it, or {how}.",
         )
 
 

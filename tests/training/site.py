@@ -19,6 +19,7 @@ from studies.models import Project
 from tests.factories import NOON
 from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 from training import tasks
+from training.actions.examples import count_events
 from training.actions.orders import note_trained
 from training.actions.runs import ExamplesFile, Wanted, note_prepared, request_run
 from training.messages import BEAT, PROGRESS, TRAINED, TRAINING, Order, Outcome, to_plain
@@ -51,7 +52,7 @@ def waiting_run(project: Project, **changes: Any) -> TrainingRun:
     run, _ = request_run(project=project, wanted=replace(PLAN, **changes), by="test", now=NOON)
     name = default_storage.save(f"training/{run.pk}/four.jsonl", ContentFile(b"{}\n" * 4))
     file = ExamplesFile(name, "0" * 64, 4)
-    note_prepared(run=run, files={TRAINING: file}, leaks={}, now=NOON)
+    note_prepared(run=run, files={TRAINING: file}, leaks={}, events=count_events(project), now=NOON)
     run.refresh_from_db()
     return run
 

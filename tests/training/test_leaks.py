@@ -202,6 +202,8 @@ def test_a_report_says_what_the_check_finds_and_what_it_does_not() -> None:
         "8 protected captions follow a template: in their project or test set, too many differ by one word"
     )
     assert "parts" not in "".join(report.limits)
+    # An earlier version looked for none at all.
+    assert replace(report, version="4").limits[2].startswith("The protected captions follow a template: 8 differ")
     long = [
         Item(each, [f"The {each} sees how {other} birds sit on the old red roof."])
         for each, other in zip("abcdefgh", "ijklmnop", strict=True)

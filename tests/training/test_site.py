@@ -17,13 +17,13 @@ from background.models import Job, JobState
 from predictions.models import Model, TrainedWeights
 from predictions.scorers import ModelIdentity
 from studies.actions.events import What, record
-from studies.models import Event, Project
-from tests.factories import NOON, make_model, make_person, make_project
+from studies.models import Event, Project, Purpose, Study
+from tests.factories import NOON, make_model, make_person, make_project, make_study
 from tests.jobs import run_now
 from tests.training.site import PLAN, WEIGHTS, accept_vases, progress, result, sent_orders, waiting_run, worker_here
 from training import tasks
 from training.actions import orders
-from training.actions.examples import discard_old
+from training.actions.examples import count_events, discard_old, somebody_withdrew
 from training.actions.orders import LOST_AFTER, MOST_FRUITLESS, send_due, silent_runs
 from training.actions.runs import (
     LOST,
@@ -345,7 +345,8 @@ def test_nothing_is_trained_on_texts_of_people_who_withdraw(client: Client, sent
     assert (run.state, run.has_examples, len(sent), len(sent_jobs)) == ("preparing", False, 1, 1)
     assert not default_storage.exists(name)
     # They are other examples now, so the worker's checkpoint is of no use.
-    note_prepared(run=run, files={"training": ExamplesFile("training/f.jsonl", "1" * 64, 3)}, leaks={}, now=NOON)
+    again = {"training": ExamplesFile("training/f.jsonl", "1" * 64, 3)}
+    note_prepared(run=run, files=again, leaks={}, events=count_events(project), now=NOON)
     run = TrainingRun.objects.get()
     assert (run.state, run.step, run.sentences) == ("waiting", 0, [READ_AGAIN])
     assert run.folder != folder
@@ -373,23 +374,40 @@ def test_who_resumes_after_somebody_withdrew_reads_the_examples_again() -> None:
 @pytest.mark.parametrize("what", [What.STUDY_LAUNCHED, What.INSTANCES_IMPORTED, What.RELEASE_FROZEN])
 def test_examples_are_checked_again_if_more_is_protected_before_a_worker_begins(what: What) -> None:
     """A baseline may have begun, or a test set may be released, while a run waited or had stopped."""
-    project = make_project()
+    project, birds = make_project(), make_project("birds")
     waiting, begun, stopped = (waiting_run(project, name=name) for name in ("waiting", "begun", "stopped"))
     TrainingRun.objects.filter(pk=begun.pk).update(step=1)
     cancel_run(run=stopped, by="test", now=NOON)
-    later = NOON + timedelta(minutes=1)
-    record(project=make_project("birds"), what=What.STUDY_LAUNCHED, by="test", now=later)
-    assert read_again(now=later) == []
-    # Releases of all projects are protected.
-    of = make_project("cats") if what == What.RELEASE_FROZEN else project
-    record(project=of, what=what, by="test", now=later)
+    study, baseline = make_study(project), make_study(project, "baseline")
+    Study.objects.filter(pk=baseline.pk).update(purpose=Purpose.BASELINE)
+    record(project=birds, what=What.INSTANCES_IMPORTED, by="test", now=NOON)
+    record(project=project, study=study, what=What.STUDY_LAUNCHED, by="test", now=NOON)
+    assert read_again(now=NOON) == []
+    # Releases of all projects are protected. The work may have begun before the examples were read.
+    about: dict[str, Any] = {"study": baseline} if what == What.STUDY_LAUNCHED else {}
+    of = birds if what == What.RELEASE_FROZEN else project
+    record(project=of, what=what, by="test", now=NOON - timedelta(hours=1), **about)
     with sent_orders() as sent:
-        send_due(run_id=waiting.pk, now=later)
+        send_due(run_id=waiting.pk, now=NOON)
     assert sent == []
-    assert [job.arguments["run"] for job in read_again(now=later)] == [waiting.pk]
-    assert resume_run(run=stopped, by="test", now=later) is not None
+    assert [job.arguments["run"] for job in read_again(now=NOON)] == [waiting.pk]
+    assert resume_run(run=TrainingRun.objects.get(pk=stopped.pk), by="test", now=NOON) is not None
     states = dict(TrainingRun.objects.values_list("name", "state"))
     assert states == {"waiting": "preparing", "begun": "waiting", "stopped": "preparing"}
+
+
+def test_a_withdrawal_that_had_begun_before_the_examples_were_read_counts() -> None:
+    project = make_project()
+    run = waiting_run(project)
+    assert not somebody_withdrew(run)
+    record(project=project, what=What.ANNOTATOR_WITHDRAWN, by="test", now=NOON - timedelta(minutes=1))
+    assert somebody_withdrew(run)
+    # Of runs whose examples an earlier version read, only times are known.
+    TrainingRun.objects.update(withdrawals=None)
+    run.refresh_from_db()
+    assert not somebody_withdrew(run)
+    record(project=project, what=What.ANNOTATOR_WITHDRAWN, by="test", now=NOON + timedelta(minutes=1))
+    assert somebody_withdrew(run)
 
 
 def test_who_resumes_before_a_cancelled_job_has_stopped_gets_another_one() -> None:

@@ -2,20 +2,21 @@
 wrote, or were trained on it."""
 
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.core.files.storage import default_storage
 from django.db.models import Q
 
 from studies.actions.events import What
 from studies.actions.stored_files import stored_files
-from studies.models import Event
+from studies.models import Event, Project, Purpose
 from training.models import DiscardedFolder, TrainingRun
 
 # For how long a run that stopped can go on with the same examples; later they are prepared again.
 KEPT = timedelta(days=7)
 FOLDER = "training"
-# What may put instances of a project into a baseline, or into a split for validation or tests.
-PROTECTING = (What.STUDY_LAUNCHED, What.INSTANCES_TAKEN_UP, What.INSTANCES_IMPORTED)
+# Of studies that are a baseline.
+BASELINE_GROWS = (What.STUDY_LAUNCHED, What.INSTANCES_TAKEN_UP)
 
 
 def delete_examples(run: TrainingRun) -> None:
@@ -38,26 +39,47 @@ def are_lost(run: TrainingRun) -> bool:
     return run.has_examples and not all(default_storage.exists(part["file"]) for part in run.files.values())
 
 
+class EventCounts(NamedTuple):
+    """How often people of a project withdrew, and how often more was protected from training.
+
+    They are counted before examples are read. Times would not do: an event has the time at which its work began, and is
+    seen when that has ended.
+    """
+
+    withdrawals: int
+    protections: int
+
+
+def count_events(project: Project) -> EventCounts:
+    """Return the numbers of events of now for runs of `project`."""
+    in_baseline = Q(project=project, study__purpose=Purpose.BASELINE, what__in=BASELINE_GROWS)
+    protects = in_baseline | Q(project=project, what=What.INSTANCES_IMPORTED) | Q(what=What.RELEASE_FROZEN)
+    return EventCounts(_withdrawals(project.pk), Event.objects.filter(protects).count())
+
+
+def _withdrawals(project: int) -> int:
+    return Event.objects.filter(project=project, what=What.ANNOTATOR_WITHDRAWN).count()
+
+
 def somebody_withdrew(run: TrainingRun) -> bool:
     """Whether somebody of its project withdrew since the examples of a run were read, which may hold their answers."""
-    withdrawn = Event.objects.filter(project=run.project_id, what=What.ANNOTATOR_WITHDRAWN, at__gte=_read_at(run))
-    return withdrawn.exists()
-
-
-def protects_more(run: TrainingRun) -> bool:
-    """Whether more may be protected from training since the examples of a run were read and checked."""
-    here = Q(project=run.project_id, what__in=PROTECTING) | Q(what=What.RELEASE_FROZEN)
-    return Event.objects.filter(here, at__gte=_read_at(run)).exists()
+    if run.withdrawals is None:
+        # Read by an earlier version.
+        read_at = run.requested_at if run.job is None else run.job.started_at or run.job.asked_at
+        since = Event.objects.filter(project=run.project_id, what=What.ANNOTATOR_WITHDRAWN, at__gte=read_at)
+        return since.exists()
+    return _withdrawals(run.project_id) != run.withdrawals
 
 
 def is_outdated(run: TrainingRun) -> bool:
-    """Whether the examples of a run have to be read again before a worker begins or goes on with it."""
-    has_begun = run.state == TrainingRun.State.TRAINING or run.step > 0
-    return somebody_withdrew(run) or (not has_begun and protects_more(run))
+    """Whether the examples of a run have to be read again before a worker begins or goes on with it.
 
-
-def _read_at(run: TrainingRun) -> datetime:
-    return run.requested_at if run.job is None else run.job.started_at or run.job.asked_at
+    What is protected since counts only before its first step.
+    """
+    if somebody_withdrew(run):
+        return True
+    has_begun = run.state == TrainingRun.State.TRAINING or run.step > 0 or run.protections is None
+    return not has_begun and count_events(run.project).protections != run.protections
 
 
 def discard_old(*, now: datetime) -> None:

@@ -18,14 +18,7 @@ from predictions.actions.runs import models_offered
 from predictions.scorers import problem_with_spec
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.models import Project
-from training.actions.examples import (
-    are_lost,
-    delete_examples,
-    discard_folder,
-    is_outdated,
-    protects_more,
-    somebody_withdrew,
-)
+from training.actions.examples import EventCounts, are_lost, delete_examples, discard_folder, is_outdated
 from training.errors import CannotTrain
 from training.loop import recipe_of
 from training.models import LONGEST_NAME, TrainingRun
@@ -178,12 +171,16 @@ class ExamplesFile:
 
 
 def note_prepared(
-    *, run: TrainingRun, files: Mapping[str, ExamplesFile], leaks: Mapping[str, Any], now: datetime
+    *, run: TrainingRun, files: Mapping[str, ExamplesFile], leaks: Mapping[str, Any], events: EventCounts, now: datetime
 ) -> bool:
-    """Let workers train on examples, by part, if the run still waits for them; return whether it did."""
+    """Let workers train on examples, by part, if the run still waits for them; return whether it did.
+
+    events: counted before the examples were read.
+    """
     waiting = TrainingRun.objects.filter(pk=run.pk, state=TrainingRun.State.PREPARING)
     stored = {part: asdict(file) for part, file in files.items()}
-    if not waiting.update(state=TrainingRun.State.WAITING, files=stored, leaks=dict(leaks)):
+    read = {"files": stored, "leaks": dict(leaks), **events._asdict()}
+    if not waiting.update(state=TrainingRun.State.WAITING, **read):
         return False
     if run.files and {part: file["sha256"] for part, file in run.files.items()} != {
         part: file.sha256 for part, file in files.items()
@@ -229,7 +226,7 @@ def resume_run(*, run: TrainingRun, by: Actor, now: datetime) -> Job | None:
     if are_lost(run):
         sentences = [*dict.fromkeys([*sentences, LOST])]
         delete_examples(run)
-    elif run.has_examples and (somebody_withdrew(run) or protects_more(run)):
+    elif run.has_examples and is_outdated(run):
         delete_examples(run)
     state = TrainingRun.State.WAITING if run.has_examples else TrainingRun.State.PREPARING
     begun: dict[str, Any] = {"error": "", "finished_at": None, "sent_at": None, "beat_at": None, "fruitless": 0}

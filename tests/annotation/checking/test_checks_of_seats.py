@@ -167,7 +167,7 @@ def test_the_page_of_a_person_lists_all_36_answers(study: Study) -> None:
 
 def test_results_of_a_person_by_hand(study: Study) -> None:
     session = arrive_at_work(study)
-    golds, again = 0, 0
+    golds, given, again = 0, dict[int, str](), list[str]()
     for slot in open_slots(session):
         check, key = slot.question.check_type, "candidate-1"
         if check == Check.GOLD:
@@ -175,11 +175,12 @@ def test_results_of_a_person_by_hand(study: Study) -> None:
             golds += 1
             key = "candidate-1" if golds == 1 else "candidate-3"
         elif check == Check.REPEAT:
-            # The second repeat gets another answer than the first time.
-            again += 1
-            key = "candidate-1" if again == 1 else "candidate-2"
+            # The first is answered as before, which is another image where it repeats the second gold question.
+            key = "candidate-2" if again else given[slot.question.source_id]
+            again.append(key)
         elif check == Check.INSTRUCTION:
             key = "candidate-0"
+        given[slot.question_id] = key
         send(session, slot, value_of(session, slot, key))
     found = passed_by_session(Response.objects.all())[session.pk]
     assert {check: (each.passed, each.of) for check, each in found.items()} == {
@@ -197,7 +198,7 @@ def test_results_of_a_person_by_hand(study: Study) -> None:
         **Counter(
             ("instruction", "candidate-0", each.right, False) for each in exported if each.check == "instruction"
         ),
-        ("repeat", "candidate-1", "", True): 1,
+        ("repeat", again[0], "", True): 1,
         ("repeat", "candidate-2", "", False): 1,
     }
     assert {each.worker for each in exported} == {row.name}

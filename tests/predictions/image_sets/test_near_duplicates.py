@@ -78,8 +78,9 @@ def test_a_picture_of_a_known_set_that_changes_under_its_name_is_embedded_again(
     for name, content in (("1.jpg", saved(1)), ("2.jpg", b"no picture"), ("3.jpg", saved(3))):
         (folder / "coco" / name).write_bytes(content)
     sets_of(folder, kept)
-    # One is another picture now, and one can be read now.
+    # A link leads nowhere. One is another picture now, and one can be read now.
     (folder / "coco/1.jpg").write_bytes(saved(4))
+    (folder / "coco/4.jpg").symlink_to("nowhere.jpg")
     (folder / "coco/2.jpg").write_bytes(saved(2))
     for _ in range(2):
         (one,) = sets_of(folder, kept)
