@@ -1,4 +1,4 @@
-"""Ends beat and workers whose clock is wrong; whoever runs them starts them again, until it is right.
+"""Ends workers whose clock is wrong, which whoever runs them starts again, and lets beat wait until it is right.
 
 Neither opens a connection to the database before it handles messages. Workers would drop the messages of a beat that is
 behind, and a worker that is ahead would drop all that expire.
@@ -20,13 +20,6 @@ CHECKED_EVERY_SECONDS = 60
 # Beat compares a wrong clock again after so long.
 WRONG_SECONDS = 5.0
 FAILED = 1
-
-
-def exit_if_wrong() -> None:
-    """Exit with the reason if the clock is wrong."""
-    if wrong := explain_wrong_clock():
-        logger.error(wrong)
-        raise SystemExit(FAILED)
 
 
 class CheckedScheduler(Scheduler):
@@ -51,11 +44,13 @@ class CheckedScheduler(Scheduler):
 class CheckClock(bootsteps.StartStopStep):
     """Part of a worker: compares the clocks before the first message and once a minute."""
 
+    entry: Any = None
+
     def __init__(self, consumer: Any, **options: Any) -> None:
         super().__init__(consumer, **options)
-        exit_if_wrong()
-
-    entry: Any = None
+        if wrong := explain_wrong_clock():
+            logger.error(wrong)
+            raise SystemExit(FAILED)
 
     def start(self, consumer: Any) -> None:
         self.entry = consumer.timer.call_repeatedly(CHECKED_EVERY_SECONDS, self.check)

@@ -151,7 +151,7 @@ class LeakReport:
             found = ["Images were compared as they are, by file and by vector, so few altered ones were found."]
         else:
             found = [FOUND, NOT_FOUND]
-        if self.captions_alike and self.version == "4":
+        if self.captions_alike and int(self.version) < 5:
             found.append(
                 f"The protected captions follow a template: {self.captions_alike:,} differ by one word from a caption "
                 "of another item. So captions with a word replaced, or in another order, were not looked for."

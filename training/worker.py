@@ -9,7 +9,6 @@ LINEUP_TRAINED  a folder for what it trains, on a disk of this machine; DATA_DIR
 A worker that is lost goes on from the last checkpoint in this folder, when the site asks again.
 """
 
-import errno
 import fcntl
 import logging
 import shutil
@@ -28,7 +27,7 @@ from predictions.pictures import SourceUnavailable
 from predictions.scorers import ModelIdentity, OutOfMemory, scorer_of
 from predictions.trained_models import PREFIX, folder_of
 from predictions.worker import app, in_words, memory, open_picture
-from training.errors import CannotTrain, TrainingCancelled
+from training.errors import NO_ROOM, CannotTrain, TrainingCancelled
 from training.examples import ExampleFile
 from training.loop import train as train_model
 from training.messages import (
@@ -63,7 +62,6 @@ LOOK_SECONDS = 10.0
 PAUSES_SECONDS = (10, 30, 60, 120, 300)
 # A worker that was thought to be lost stops after its step, or after it has validated.
 WAIT_FOR_OTHER_SECONDS = 600.0
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
 @app.task(name=TRAIN)

@@ -60,17 +60,13 @@ class ModelQuerySet(models.QuerySet["Model"]):
     def get_or_create_named(self, project: Project, *, now: datetime, **identity: str) -> "Model":
         """Return the project's model with this `name`, `version` and `weights`; create it if there is none."""
         found = self.filter(project=project, **identity).first()
-        if found is not None and found.is_trained_here:
-            return found
-        is_trained_here = TrainedWeights.objects.were_trained_on(project, weights=identity.get("weights", ""))
-        if found is not None:
-            # Stored by a version that did not look at what a model was trained from.
-            if is_trained_here:
-                found.is_trained_here = True
-                found.save(update_fields=["is_trained_here"])
-            return found
-        defaults = {"created_at": now, "is_trained_here": is_trained_here}
-        return self.get_or_create(project=project, **identity, defaults=defaults)[0]
+        model = found or self.get_or_create(project=project, **identity, defaults={"created_at": now})[0]
+        weights = identity.get("weights", "")
+        # Asked of known ones, too: earlier versions did not look at what a model was trained from.
+        if not model.is_trained_here and TrainedWeights.objects.were_trained_on(project, weights=weights):
+            model.is_trained_here = True
+            model.save(update_fields=["is_trained_here"])
+        return model
 
     def get_or_create_computed(
         self, project: Project, *, name: str, version: str, weights: str, now: datetime

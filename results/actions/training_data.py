@@ -1,6 +1,5 @@
 """The data of training runs: accepted items of a project or a release become files of examples, checked for leaks."""
 
-import errno
 import hashlib
 import shutil
 import tempfile
@@ -31,7 +30,7 @@ from studies.models import Membership, Project
 from studies.wording import format_count
 from training.actions.examples import FOLDER, count_events
 from training.actions.runs import ExamplesFile, TrainingData, Wanted, check, note_prepared, note_unprepared
-from training.errors import CannotTrain
+from training.errors import NO_ROOM, CannotTrain
 from training.examples import Example, to_line
 from training.leaks import Item
 from training.messages import TRAINING, VALIDATION
@@ -41,7 +40,6 @@ from training.recipes import Recipe, get_recipe
 from training.splits import FOR_TRAINING, FOR_VALIDATION
 from training.tasks import send_order
 
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 # Percent of the examples that are held out for validation where the data have no split for it.
 HELD_OUT_PERCENT = 10
 HELD_OUT = "held out"

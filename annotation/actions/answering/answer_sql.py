@@ -323,7 +323,8 @@ def store_in_one_statement(
     versions = {str(each.decided): each.version for each in asked.related if each.version}
     # No question has the number 0.
     read_before = [",".join(versions) or "0", ",".join(versions.values())]
-    kept = next((each.decided for each in asked.related if each.question == asked.question), 0) if asked.is_check else 0
+    own = next((each for each in asked.related if each.question == asked.question), None)
+    kept = own.decided if own is not None and asked.is_check else None
     values = [_time(now), asked.session, asked.version, slot, *read_before]
     values += [*_values(columns), *_decision(decided), asked.question, kept or 0, len(versions)]
     values += _next(asked.seat, asked.annotator, asked.part_begun, [slot, *prefetch.held])
